@@ -1,0 +1,14 @@
+"""C++ targets with this project's flags."""
+
+# The standard is set here and not only in .bazelrc, so that a workspace that depends on this one needs no flag of ours.
+_COPTS = ["-std=c++20", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Wnon-virtual-dtor", "-Werror"]
+
+def tr_cc_library(name, copts = [], **kwargs):
+    native.cc_library(name = name, copts = _COPTS + copts, **kwargs)
+
+def tr_cc_binary(name, copts = [], **kwargs):
+    native.cc_binary(name = name, copts = _COPTS + copts, **kwargs)
+
+def tr_cc_test(name, deps = [], copts = [], size = "small", **kwargs):
+    """A doctest file; the main function comes with //tests:main."""
+    native.cc_test(name = name, copts = _COPTS + copts, size = size, deps = deps + ["//tests:main", "@doctest"], **kwargs)

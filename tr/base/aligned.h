@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace tr {
+
+/// Every tensor starts on this boundary; four cache lines, and what cuBLASLt and NCCL like best.
+inline constexpr std::size_t alignment = 256;
+
+constexpr std::int64_t align_up(std::int64_t bytes) {
+  constexpr auto a = static_cast<std::int64_t>(alignment);
+  return (bytes + a - 1) / a * a;
+}
+
+/// A zeroed block of memory that starts on an `alignment` boundary; move-only.
+class AlignedBuffer {
+ public:
+  AlignedBuffer() = default;
+  /// Throws Error when the memory cannot be had, naming the size.
+  explicit AlignedBuffer(std::size_t bytes);
+
+  std::byte* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+  std::span<std::byte> bytes() const { return {data(), size()}; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const;
+  };
+  std::unique_ptr<std::byte, Free> data_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tr
