@@ -1,7 +1,7 @@
 """C++ targets with this project's flags."""
 
 # The standard is set here and not only in .bazelrc, so that a workspace that depends on this one needs no flag of ours.
-_COPTS = ["-std=c++20", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Wnon-virtual-dtor", "-Werror"]
+_COPTS = ["-std=c++20", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Wnon-virtual-dtor", "-Wno-missing-field-initializers", "-Werror"]
 
 def tr_cc_library(name, copts = [], **kwargs):
     native.cc_library(name = name, copts = _COPTS + copts, **kwargs)

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tr/op/layer.h"
+
+namespace tr {
+
+/// y = max(0, x), element by element; a NaN stays a NaN. Behind a fully connected layer it is fused into that layer.
+struct Relu {
+  static constexpr std::string_view name = "relu";
+
+  constexpr void describe(TextBuilder& text) const { text << "relu()"; }
+  constexpr void check(const Shape&, TextBuilder&) const {}
+  constexpr Shape output(const Shape& in) const { return in; }
+  constexpr std::int64_t parameter_count(const Shape&) const { return 0; }
+  constexpr std::int64_t forward_flops(const Shape& in) const { return in.sample_size(); }
+
+  constexpr bool keeps_output(const Site& site) const { return site.needs_data_gradient; }
+  constexpr void parameters(GraphBuilder&, const Site&, LayerTensors&) const {}
+
+  /// relu_forward: in {x}, out {y}, both in the precision of the step.
+  constexpr int forward(GraphBuilder& graph, const Site& site, LayerTensors& ids) const {
+    ids.output = graph.tensor(Region::f_feature, site.out, graph[ids.input].dtype, site.layer);
+    graph.node(
+        {.op = OpKind::relu_forward, .layer = site.layer, .in = operands(ids.input), .out = operands(ids.output)});
+    return ids.output;
+  }
+
+  /// relu_backward: in {dy, y}, out {dx}, in place.
+  constexpr int backward(GraphBuilder& graph, const Site& site, const LayerTensors& ids, int gradient) const {
+    if (!site.needs_data_gradient) return -1;
+    graph.node({.op = OpKind::relu_backward,
+                .layer = site.layer,
+                .in = operands(gradient, ids.output),
+                .out = operands(gradient)});
+    return gradient;
+  }
+};
+
+constexpr Relu relu() { return {}; }
+
+}  // namespace tr

@@ -1,0 +1,93 @@
+#pragma once
+
+#include "tr/base/flat_list.h"
+#include "tr/base/text.h"
+#include "tr/plan/spec.h"
+
+namespace tr {
+
+/// A layer of the ArchPlan: its record, where it stands, and the tensors made for it.
+struct ArchLayer {
+  LayerRecord record;
+  Site site;
+  LayerTensors tensors;
+};
+
+/// The flat list of layers after shape inference and fusion; what was fused away has no entry of its own.
+using ArchPlan = FlatList<ArchLayer>;
+
+namespace detail {
+
+constexpr void begin_message(TextBuilder& error, int layer, const LayerRecord& record) {
+  error << "layer " << layer << ", ";
+  visit(record, [&](const auto& l) { l.describe(error); });
+  error << ": ";
+}
+
+constexpr void infer_shapes(const ModelSpec& model, ArchPlan& arch, TextBuilder& error) {
+  Shape shape = model.sample;
+  for (int i = 0; i < static_cast<int>(model.layers.size()); ++i) {
+    const LayerRecord& record = model.layers[i];
+    TextBuilder why;
+    visit(record, [&](const auto& layer) { layer.check(shape, why); });
+    if (!why.empty()) {
+      begin_message(error, i, record);
+      error << why.view();
+      return;
+    }
+    const Shape out = visit(record, [&](const auto& layer) { return layer.output(shape); });
+    arch.push({.record = record, .site = {.layer = i, .in = shape, .out = out}});
+    shape = out;
+  }
+}
+
+constexpr void check_classes(const ModelSpec& model, const ArchPlan& arch, TextBuilder& error) {
+  const ArchLayer& last = arch[arch.size() - 1];
+  if (last.site.out == Shape{1, 1, 1, model.classes}) return;
+  begin_message(error, last.site.layer, last.record);
+  append_sample_shape(error << "its output ", last.site.out)
+      << " differs from the data set's " << model.classes << " classes";
+}
+
+/// fc + relu → one layer.
+constexpr void fuse_activations(ArchPlan& arch) {
+  ArchPlan fused;
+  for (const ArchLayer& layer : arch) {
+    ArchLayer* before = fused.size() > 0 ? &fused[fused.size() - 1] : nullptr;
+    if (layer.record.kind == LayerKind::relu && before != nullptr && before->record.kind == LayerKind::fc &&
+        before->site.activation == Activation::none) {
+      before->site.activation = Activation::relu;
+    } else {
+      fused.push(layer);
+    }
+  }
+  arch = static_cast<ArchPlan&&>(fused);
+}
+
+constexpr void mark_gradients(ArchPlan& arch) {
+  bool parameters_before = false;
+  for (ArchLayer& layer : arch) {
+    layer.site.needs_data_gradient = parameters_before;
+    parameters_before |= visit(layer.record, [&](const auto& l) { return l.parameter_count(layer.site.in) > 0; });
+  }
+  arch[arch.size() - 1].site.feeds_loss = true;
+}
+
+}  // namespace detail
+
+/// BluePrint → ArchPlan. A model that cannot be built leaves its reason in `error`: layer, index and the numbers at
+/// odds.
+constexpr void build_arch(const ModelSpec& model, bool fuse, ArchPlan& arch, TextBuilder& error) {
+  if (model.layers.empty()) {
+    error << "the blueprint is an empty seq(): a model needs at least one layer";
+    return;
+  }
+  detail::infer_shapes(model, arch, error);
+  if (!error.empty()) return;
+  detail::check_classes(model, arch, error);
+  if (!error.empty()) return;
+  if (fuse) detail::fuse_activations(arch);
+  detail::mark_gradients(arch);
+}
+
+}  // namespace tr

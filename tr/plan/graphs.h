@@ -1,0 +1,131 @@
+#pragma once
+
+#include <array>
+
+#include "tr/op/softmax_ce.h"
+#include "tr/plan/arch.h"
+#include "tr/plan/scalars.h"
+#include "tr/plan/spec.h"
+
+namespace tr {
+
+/// The tensors that every plan has, by id. Two input slots take turns: while a step reads one, the next batch is
+/// written into the other. Graphs name slot a; an executor binds them once for each slot.
+struct FixedTensors {
+  std::array<int, scalar_count> scalars{};
+  std::array<int, 2> labels{-1, -1};
+  std::array<int, 2> data{-1, -1};
+  int result = -1;
+  int accumulated = -1;
+
+  constexpr int operator[](Scalar scalar) const { return scalars[static_cast<int>(scalar)]; }
+
+  friend constexpr bool operator==(const FixedTensors&, const FixedTensors&) = default;
+};
+
+namespace detail {
+
+constexpr FixedTensors declare_scalars(GraphBuilder& graph) {
+  FixedTensors fixed;
+  for (int i = 0; i < scalar_count; ++i) {
+    const bool integer = i == static_cast<int>(Scalar::step);
+    fixed.scalars[i] = graph.tensor(integer ? Region::s_scalar_int32 : Region::s_scalar_fp32, {},
+                                    integer ? DType::int32 : DType::fp32, -1);
+  }
+  return fixed;
+}
+
+constexpr FixedTensors declare_fixed(GraphBuilder& graph, const ModelSpec& model) {
+  FixedTensors fixed = declare_scalars(graph);
+  const Shape values{1, 1, 1, SoftmaxCe::result_values};
+  fixed.result = graph.tensor(Region::r_result, values, DType::fp64, -1);
+  fixed.accumulated = graph.tensor(Region::r_accumulated, values, DType::fp64, -1);
+  fixed.labels[0] = graph.tensor(Region::i_a_label, {}, DType::int32, -1);
+  fixed.data[0] = graph.tensor(Region::i_a_data, model.sample, graph.feature_dtype(), -1);
+  fixed.labels[1] = graph.tensor(Region::i_b_label, {}, DType::int32, -1);
+  fixed.data[1] = graph.tensor(Region::i_b_data, model.sample, graph.feature_dtype(), -1);
+  return fixed;
+}
+
+constexpr void append_forward(GraphBuilder& graph, ArchPlan& arch, const FixedTensors& fixed) {
+  int x = fixed.data[0];
+  for (ArchLayer& layer : arch) {
+    layer.tensors.input = x;
+    x = visit(layer.record, [&](const auto& l) { return l.forward(graph, layer.site, layer.tensors); });
+  }
+}
+
+constexpr SoftmaxCe loss_of(const ArchPlan& arch, const FixedTensors& fixed) {
+  return {.logits = arch[arch.size() - 1].tensors.output,
+          .labels = fixed.labels[0],
+          .smoothing = fixed[Scalar::label_smoothing],
+          .result = fixed.result,
+          .accumulated = fixed.accumulated};
+}
+
+/// Whether anything but the loss still needs the logits.
+constexpr bool logits_are_kept(const GraphBuilder& graph, const ArchPlan& arch) {
+  const int logits = arch[arch.size() - 1].tensors.output;
+  bool kept = is_input(graph[logits].region);
+  for (const ArchLayer& layer : arch) {
+    const bool keeps = visit(layer.record, [&](const auto& l) { return l.keeps_output(layer.site); });
+    kept |= keeps && layer.tensors.output == logits;
+  }
+  return kept;
+}
+
+constexpr void append_backward(GraphBuilder& graph, const ArchPlan& arch, int gradient) {
+  for (int i = arch.size() - 1; i >= 0 && gradient >= 0; --i) {
+    const ArchLayer& layer = arch[i];
+    gradient =
+        visit(layer.record, [&](const auto& l) { return l.backward(graph, layer.site, layer.tensors, gradient); });
+  }
+}
+
+/// advance_step: in {beta1, beta2, step}, out {step, bias_correction1, bias_correction2}, on the first rank alone,
+/// since these live once; update: a range operation that sums a range's gradients over the ranks, in their order, and
+/// applies the optimizer to this rank's share of it.
+constexpr void append_update(GraphBuilder& graph, const FixedTensors& fixed) {
+  graph.node({.op = OpKind::advance_step,
+              .stream = Stream::update,
+              .in = operands(fixed[Scalar::beta1], fixed[Scalar::beta2], fixed[Scalar::step]),
+              .out = operands(fixed[Scalar::step], fixed[Scalar::bias_correction1], fixed[Scalar::bias_correction2])});
+  graph.node({.op = OpKind::meet});
+  for (Region region : {Region::w_fc_bias, Region::w_fc_weight}) {
+    graph.node({.op = OpKind::update, .stream = Stream::update, .range_first = region, .range_last = region});
+  }
+  graph.node({.op = OpKind::meet});
+}
+
+/// Images of the parameters for the optimizer, in the order of the parameters; always the last tensors of a plan.
+constexpr void declare_moments(FlatList<PlanTensor>& tensors, int moments) {
+  constexpr int per_moment = static_cast<int>(Region::v_fc_bias) - static_cast<int>(Region::m_fc_bias);
+  const int parameters = tensors.size();
+  for (int m = 0; m < moments; ++m) {
+    for (int id = 0; id < parameters; ++id) {
+      PlanTensor image = tensors[id];
+      if (!is_parameter(image.tensor.region)) continue;
+      const int base = static_cast<int>(image.tensor.region) - static_cast<int>(Region::w_fc_bias);
+      image.tensor.region = static_cast<Region>(static_cast<int>(Region::m_fc_bias) + m * per_moment + base);
+      image.tensor.id = tensors.size();
+      tensors.push(image);
+    }
+  }
+}
+
+/// First and last node that touch each transient tensor.
+constexpr void mark_lifetimes(const FlatList<Node>& nodes, FlatList<PlanTensor>& tensors) {
+  for (int v = 0; v < nodes.size(); ++v) {
+    const auto touch = [&](int id) {
+      if (id < 0 || !is_transient(tensors[id].tensor.region)) return;
+      if (tensors[id].first < 0) tensors[id].first = v;
+      tensors[id].last = v;
+    };
+    for (int id : nodes[v].in) touch(id);
+    for (int id : nodes[v].out) touch(id);
+  }
+}
+
+}  // namespace detail
+
+}  // namespace tr

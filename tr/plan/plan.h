@@ -1,0 +1,91 @@
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "tr/plan/arch.h"
+#include "tr/plan/graphs.h"
+#include "tr/plan/memory.h"
+#include "tr/plan/reuse.h"
+
+namespace tr {
+
+/// What a graph is for.
+enum class GraphKind : std::uint8_t { train, evaluate };
+
+inline constexpr int graph_count = 2;
+
+constexpr std::string_view name_of(GraphKind kind) { return kind == GraphKind::train ? "train" : "evaluate"; }
+
+/// A ComputationGraph: nodes in a legal order and the edges that any other order must respect.
+struct ComputationGraph {
+  FlatList<Node> nodes;
+  FlatList<Edge> edges;
+};
+
+/// Everything that is known of a run before it starts: the layers, the tensors of all graphs with their places, and the
+/// GraphAtlas, which holds one graph for each purpose. A variant of a graph (the last, partial batch) is the same graph
+/// with fewer rows: nothing moves, the tail of each batched tensor is not touched.
+struct Plan {
+  PlanSpec spec;
+  ArchPlan arch;
+  FixedTensors fixed;
+  FlatList<PlanTensor> tensors;
+  std::array<ComputationGraph, graph_count> graphs;
+  std::array<TensorSpan, graph_count> transients{};
+  MemoryLayout memory;
+
+  constexpr const ComputationGraph& graph(GraphKind kind) const { return graphs[static_cast<int>(kind)]; }
+};
+
+namespace detail {
+
+constexpr void build_train_graph(Plan& plan) {
+  GraphBuilder graph(plan.tensors, plan.graphs[0].nodes, plan.spec.precision, plan.spec.train_rows);
+  plan.transients[0].first = plan.tensors.size();
+  append_forward(graph, plan.arch, plan.fixed);
+  const int gradient = loss_of(plan.arch, plan.fixed).train(graph, !logits_are_kept(graph, plan.arch));
+  append_backward(graph, plan.arch, gradient);
+  append_update(graph, plan.fixed);
+  plan.transients[0].end = plan.tensors.size();
+}
+
+constexpr void build_evaluate_graph(Plan& plan) {
+  GraphBuilder graph(plan.tensors, plan.graphs[1].nodes, plan.spec.precision, plan.spec.evaluate_rows);
+  plan.transients[1].first = plan.tensors.size();
+  ArchPlan arch;
+  for (const ArchLayer& layer : plan.arch) arch.push(layer);
+  append_forward(graph, arch, plan.fixed);
+  loss_of(arch, plan.fixed).evaluate(graph);
+  plan.transients[1].end = plan.tensors.size();
+}
+
+}  // namespace detail
+
+/// Makes the whole plan; the same function plans while the compiler runs and when a run knows its rows. A model that
+/// cannot be built leaves its reason in `error` and an unfinished plan behind. (The plan is filled in place: g++ 12
+/// loses track of allocations inside a constant expression when such a structure is returned.)
+constexpr void build_plan(const ModelSpec& model, const PlanSpec& spec, Plan& plan, TextBuilder& error) {
+  plan.spec = spec;
+  build_arch(model, spec.fuse, plan.arch, error);
+  if (!error.empty()) return;
+
+  FlatList<Node> none;
+  GraphBuilder declare(plan.tensors, none, spec.precision, std::max(spec.train_rows, spec.evaluate_rows));
+  for (ArchLayer& layer : plan.arch) {
+    visit(layer.record, [&](const auto& l) { l.parameters(declare, layer.site, layer.tensors); });
+  }
+  plan.fixed = detail::declare_fixed(declare, model);
+  detail::build_train_graph(plan);
+  detail::build_evaluate_graph(plan);
+  detail::declare_moments(plan.tensors, spec.moments);
+
+  for (ComputationGraph& graph : plan.graphs) detail::mark_lifetimes(graph.nodes, plan.tensors);
+  plan.memory = place(plan.tensors, plan.transients, spec.share_memory);
+  for (int g = 0; g < graph_count; ++g) {
+    plan.graphs[g].edges = build_edges(plan.graphs[g].nodes, plan.tensors.size());
+    append_reuse_edges(plan.graphs[g].nodes, plan.tensors, plan.transients[g], plan.graphs[g].edges);
+  }
+}
+
+}  // namespace tr
