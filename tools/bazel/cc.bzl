@@ -11,4 +11,4 @@ def tr_cc_binary(name, copts = [], **kwargs):
 
 def tr_cc_test(name, deps = [], copts = [], size = "small", **kwargs):
     """A doctest file; the main function comes with //tests:main."""
-    native.cc_test(name = name, copts = _COPTS + copts, size = size, deps = deps + ["//tests:main", "@doctest"], **kwargs)
+    native.cc_test(name = name, copts = _COPTS + copts, size = size, deps = deps + [Label("//tests:main"), "@doctest"], **kwargs)

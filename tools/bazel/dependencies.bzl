@@ -16,8 +16,7 @@ _PACKAGES = {
 }
 
 def _stub_impl(ctx):
-    # A stub lives in this repository, wherever that is checked out: Bazel 4 wants these three names
-    # even for pure C++ builds and would fetch them from the network.
+    # The label, unlike a path, finds this repository also where it is an external one of another workspace.
     workspace = ctx.path(Label("//tools/stubs:%s/WORKSPACE" % ctx.attr.stub))
     for entry in workspace.dirname.readdir():
         if entry.basename != "WORKSPACE":
@@ -26,8 +25,11 @@ def _stub_impl(ctx):
 _stub = repository_rule(implementation = _stub_impl, local = True, attrs = {"stub": attr.string(mandatory = True)})
 
 def tr_dependencies():
-    """Declares the offline stubs and the system packages."""
+    """Declares the offline stubs and the system packages; what the calling workspace declared before stays."""
+    declared = native.existing_rules()
     for name in _STUBS:
-        _stub(name = name, stub = name)
+        if name not in declared:
+            _stub(name = name, stub = name)
     for name, (header, debian, linkopts) in _PACKAGES.items():
-        system_package(name = name, header = header, debian = debian, linkopts = linkopts)
+        if name not in declared:
+            system_package(name = name, header = header, debian = debian, linkopts = linkopts)
