@@ -1,7 +1,18 @@
 """C++ targets with this project's flags."""
 
-# The standard is set here and not only in .bazelrc, so that a workspace that depends on this one needs no flag of ours.
-_COPTS = ["-std=c++20", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Wnon-virtual-dtor", "-Wno-missing-field-initializers", "-Werror"]
+# The standard is set here and not in .bazelrc, so that a workspace that depends on this one needs no flag of ours.
+_COPTS = [
+    "-std=c++20",
+    "-Wall",
+    "-Wextra",
+    "-Wshadow",
+    "-Wconversion",
+    "-Wno-sign-conversion",
+    "-Wnon-virtual-dtor",
+    # g++ 12 warns of members that have a default, too.
+    "-Wno-missing-field-initializers",
+    "-Werror",
+]
 
 def tr_cc_library(name, copts = [], **kwargs):
     native.cc_library(name = name, copts = _COPTS + copts, **kwargs)
@@ -11,4 +22,10 @@ def tr_cc_binary(name, copts = [], **kwargs):
 
 def tr_cc_test(name, deps = [], copts = [], size = "small", **kwargs):
     """A doctest file; the main function comes with //tests:main."""
-    native.cc_test(name = name, copts = _COPTS + copts, size = size, deps = deps + [Label("//tests:main"), "@doctest"], **kwargs)
+    native.cc_test(
+        name = name,
+        size = size,
+        copts = _COPTS + copts,
+        deps = deps + [Label("//tests:main"), "@doctest"],
+        **kwargs
+    )
