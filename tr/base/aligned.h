@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
+#include <utility>
 
 namespace tr {
 
@@ -19,18 +19,23 @@ constexpr std::int64_t align_up(std::int64_t bytes) {
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
+  AlignedBuffer(AlignedBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~AlignedBuffer();
   /// Throws Error when the memory cannot be had, naming the size.
   explicit AlignedBuffer(std::size_t bytes);
 
-  std::byte* data() const { return data_.get(); }
+  std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
   std::span<std::byte> bytes() const { return {data(), size()}; }
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const;
-  };
-  std::unique_ptr<std::byte, Free> data_;
+  std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };
 

@@ -56,11 +56,8 @@ struct Fc {
     const DType dtype = site.feeds_loss ? DType::fp32 : graph.feature_dtype();
     ids.output = graph.tensor(Region::f_feature, site.out, dtype, site.layer);
     const int z = dtype == DType::fp32 ? -1 : graph.tensor(Region::t_temp, site.out, DType::fp32, site.layer);
-    graph.node({.op = OpKind::fc_forward,
-                .attributes = {.activation = site.activation},
-                .layer = site.layer,
-                .in = operands(ids.input, operand_weight(ids), ids.bias),
-                .out = operands(ids.output, z)});
+    graph.node(OpKind::fc_forward, site.layer, operands(ids.input, operand_weight(ids), ids.bias),
+               operands(ids.output, z), site.activation);
     return ids.output;
   }
 
@@ -72,22 +69,13 @@ struct Fc {
     int dz = gradient;
     if (convert) dz = graph.tensor(Region::f_gradient, site.out, graph.feature_dtype(), site.layer);
     if (activated || convert || has_bias) {
-      graph.node({.op = OpKind::fc_backward_bias,
-                  .attributes = {.activation = site.activation},
-                  .layer = site.layer,
-                  .in = operands(gradient, activated ? ids.output : -1),
-                  .out = operands(activated || convert ? dz : -1, ids.bias_gradient)});
+      graph.node(OpKind::fc_backward_bias, site.layer, operands(gradient, activated ? ids.output : -1),
+                 operands(activated || convert ? dz : -1, ids.bias_gradient), site.activation);
     }
-    graph.node({.op = OpKind::fc_backward_weight,
-                .layer = site.layer,
-                .in = operands(ids.input, dz),
-                .out = operands(ids.weight_gradient)});
+    graph.node(OpKind::fc_backward_weight, site.layer, operands(ids.input, dz), operands(ids.weight_gradient));
     if (!site.needs_data_gradient) return -1;
     const int dx = graph.tensor(Region::f_gradient, site.in, DType::fp32, site.layer);
-    graph.node({.op = OpKind::fc_backward_data,
-                .layer = site.layer,
-                .in = operands(dz, operand_weight(ids)),
-                .out = operands(dx)});
+    graph.node(OpKind::fc_backward_data, site.layer, operands(dz, operand_weight(ids)), operands(dx));
     return dx;
   }
 

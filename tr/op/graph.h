@@ -26,7 +26,7 @@ enum class Stream : std::uint8_t { compute, transfer, update };
 
 /// One operation of a graph. Operands are tensor ids, −1 where an optional operand is absent; a tensor that stands
 /// among the inputs and the outputs is changed in place. `layer` is the layer's position in the blueprint, −1 for none.
-/// A range operation (`update`) names the parameter regions it covers instead of tensors.
+/// A range operation (`update`) names the region of parameters that it covers as a whole.
 struct Node {
   OpKind op = OpKind::meet;
   OpAttributes attributes;
@@ -34,8 +34,7 @@ struct Node {
   int layer = -1;
   Operands in = operands();
   Operands out = operands();
-  Region range_first = Region::t_temp;
-  Region range_last = Region::t_temp;
+  Region range = Region::t_temp;
 
   /// A fence: everything before it in the graph's order precedes it, everything behind it follows.
   constexpr bool is_fence() const { return op == OpKind::meet; }
@@ -63,8 +62,20 @@ class GraphBuilder {
   /// A tensor of the given shape; for batched regions its rows are those of the builder.
   constexpr int tensor(Region region, Shape shape, DType dtype, int layer) {
     if (is_batched(region)) shape.n = rows_;
-    const int id = tensors_->size();
-    return tensors_->push({.tensor = {.id = id, .shape = shape, .dtype = dtype, .region = region}, .layer = layer});
+    PlanTensor declared;
+    declared.tensor = {tensors_->size(), shape, dtype, region, -1};
+    declared.layer = layer;
+    return tensors_->push(declared);
+  }
+  constexpr void node(OpKind op, int layer, const Operands& in, const Operands& out,
+                      Activation activation = Activation::none) {
+    Node node;
+    node.op = op;
+    node.attributes.activation = activation;
+    node.layer = layer;
+    node.in = in;
+    node.out = out;
+    nodes_->push(node);
   }
   constexpr void node(const Node& node) { nodes_->push(node); }
 

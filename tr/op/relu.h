@@ -23,18 +23,14 @@ struct Relu {
   /// relu_forward: in {x}, out {y}, both in the precision of the step.
   constexpr int forward(GraphBuilder& graph, const Site& site, LayerTensors& ids) const {
     ids.output = graph.tensor(Region::f_feature, site.out, graph[ids.input].dtype, site.layer);
-    graph.node(
-        {.op = OpKind::relu_forward, .layer = site.layer, .in = operands(ids.input), .out = operands(ids.output)});
+    graph.node(OpKind::relu_forward, site.layer, operands(ids.input), operands(ids.output));
     return ids.output;
   }
 
   /// relu_backward: in {dy, y}, out {dx}, in place.
   constexpr int backward(GraphBuilder& graph, const Site& site, const LayerTensors& ids, int gradient) const {
     if (!site.needs_data_gradient) return -1;
-    graph.node({.op = OpKind::relu_backward,
-                .layer = site.layer,
-                .in = operands(gradient, ids.output),
-                .out = operands(gradient)});
+    graph.node(OpKind::relu_backward, site.layer, operands(gradient, ids.output), operands(gradient));
     return gradient;
   }
 };

@@ -35,9 +35,8 @@ struct SoftmaxCe {
   constexpr void rows(GraphBuilder& graph, OpKind op, int gradient) const {
     const int row_loss = graph.tensor(Region::t_temp, {}, DType::fp32, -1);
     const int row_rank = graph.tensor(Region::t_temp, {}, DType::int32, -1);
-    graph.node({.op = op, .in = operands(logits, labels, smoothing), .out = operands(gradient, row_loss, row_rank)});
-    graph.node(
-        {.op = OpKind::accumulate_metrics, .in = operands(row_loss, row_rank), .out = operands(result, accumulated)});
+    graph.node(op, -1, operands(logits, labels, smoothing), operands(gradient, row_loss, row_rank));
+    graph.node(OpKind::accumulate_metrics, -1, operands(row_loss, row_rank), operands(result, accumulated));
   }
 };
 

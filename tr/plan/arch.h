@@ -36,7 +36,12 @@ constexpr void infer_shapes(const ModelSpec& model, ArchPlan& arch, TextBuilder&
       return;
     }
     const Shape out = visit(record, [&](const auto& layer) { return layer.output(shape); });
-    arch.push({.record = record, .site = {.layer = i, .in = shape, .out = out}});
+    ArchLayer layer;
+    layer.record = record;
+    layer.site.layer = i;
+    layer.site.in = shape;
+    layer.site.out = out;
+    arch.push(layer);
     shape = out;
   }
 }

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "tr/op/softmax_ce.h"
 #include "tr/plan/arch.h"
+#include "tr/plan/edges.h"
 #include "tr/plan/scalars.h"
 #include "tr/plan/spec.h"
 
@@ -17,6 +19,8 @@ struct FixedTensors {
   std::array<int, 2> data{-1, -1};
   int result = -1;
   int accumulated = -1;
+  /// One flag for each `update` node of the step, not 0 when a gradient or a weight of the share was not finite.
+  std::array<int, 2> not_finite{-1, -1};
 
   constexpr int operator[](Scalar scalar) const { return scalars[static_cast<int>(scalar)]; }
 
@@ -25,21 +29,23 @@ struct FixedTensors {
 
 namespace detail {
 
-constexpr FixedTensors declare_scalars(GraphBuilder& graph) {
+/// What any graph may use: scalars, results and flags.
+constexpr FixedTensors declare_results(GraphBuilder& graph) {
   FixedTensors fixed;
   for (int i = 0; i < scalar_count; ++i) {
     const bool integer = i == static_cast<int>(Scalar::step);
     fixed.scalars[i] = graph.tensor(integer ? Region::s_scalar_int32 : Region::s_scalar_fp32, {},
                                     integer ? DType::int32 : DType::fp32, -1);
   }
+  const Shape values{1, 1, 1, SoftmaxCe::result_values};
+  fixed.result = graph.tensor(Region::r_result, values, DType::fp64, -1);
+  for (int& flag : fixed.not_finite) flag = graph.tensor(Region::r_result, {}, DType::int32, -1);
+  fixed.accumulated = graph.tensor(Region::r_accumulated, values, DType::fp64, -1);
   return fixed;
 }
 
 constexpr FixedTensors declare_fixed(GraphBuilder& graph, const ModelSpec& model) {
-  FixedTensors fixed = declare_scalars(graph);
-  const Shape values{1, 1, 1, SoftmaxCe::result_values};
-  fixed.result = graph.tensor(Region::r_result, values, DType::fp64, -1);
-  fixed.accumulated = graph.tensor(Region::r_accumulated, values, DType::fp64, -1);
+  FixedTensors fixed = declare_results(graph);
   fixed.labels[0] = graph.tensor(Region::i_a_label, {}, DType::int32, -1);
   fixed.data[0] = graph.tensor(Region::i_a_data, model.sample, graph.feature_dtype(), -1);
   fixed.labels[1] = graph.tensor(Region::i_b_label, {}, DType::int32, -1);
@@ -86,15 +92,23 @@ constexpr void append_backward(GraphBuilder& graph, const ArchPlan& arch, int gr
 /// since these live once; update: a range operation that sums a range's gradients over the ranks, in their order, and
 /// applies the optimizer to this rank's share of it.
 constexpr void append_update(GraphBuilder& graph, const FixedTensors& fixed) {
-  graph.node({.op = OpKind::advance_step,
-              .stream = Stream::update,
-              .in = operands(fixed[Scalar::beta1], fixed[Scalar::beta2], fixed[Scalar::step]),
-              .out = operands(fixed[Scalar::step], fixed[Scalar::bias_correction1], fixed[Scalar::bias_correction2])});
-  graph.node({.op = OpKind::meet});
-  for (Region region : {Region::w_fc_bias, Region::w_fc_weight}) {
-    graph.node({.op = OpKind::update, .stream = Stream::update, .range_first = region, .range_last = region});
+  Node advance;
+  advance.op = OpKind::advance_step;
+  advance.stream = Stream::update;
+  advance.in = operands(fixed[Scalar::beta1], fixed[Scalar::beta2], fixed[Scalar::step]);
+  advance.out = operands(fixed[Scalar::step], fixed[Scalar::bias_correction1], fixed[Scalar::bias_correction2]);
+  graph.node(advance);
+  graph.node(OpKind::meet, -1, operands(), operands());
+  constexpr std::array ranges{Region::w_fc_bias, Region::w_fc_weight};
+  for (int i = 0; i < static_cast<int>(ranges.size()); ++i) {
+    Node update;
+    update.op = OpKind::update;
+    update.stream = Stream::update;
+    update.out = operands(fixed.not_finite[i]);
+    update.range = ranges[i];
+    graph.node(update);
   }
-  graph.node({.op = OpKind::meet});
+  graph.node(OpKind::meet, -1, operands(), operands());
 }
 
 /// Images of the parameters for the optimizer, in the order of the parameters; always the last tensors of a plan.
@@ -113,16 +127,17 @@ constexpr void declare_moments(FlatList<PlanTensor>& tensors, int moments) {
   }
 }
 
-/// First and last node that touch each transient tensor.
+/// First and last node that touch each transient tensor. What a graph reads before it writes it comes from outside, and
+/// lives from before the first node to behind the last.
 constexpr void mark_lifetimes(const FlatList<Node>& nodes, FlatList<PlanTensor>& tensors) {
   for (int v = 0; v < nodes.size(); ++v) {
-    const auto touch = [&](int id) {
-      if (id < 0 || !is_transient(tensors[id].tensor.region)) return;
-      if (tensors[id].first < 0) tensors[id].first = v;
-      tensors[id].last = v;
-    };
-    for (int id : nodes[v].in) touch(id);
-    for (int id : nodes[v].out) touch(id);
+    for_each_operand(nodes[v], [&](int id, bool read, bool) {
+      PlanTensor& t = tensors[id];
+      if (!is_transient(t.tensor.region)) return;
+      const bool from_outside = t.first < 0 && read;
+      if (t.first < 0) t.first = from_outside ? 0 : v;
+      t.last = from_outside ? nodes.size() : std::max(t.last, v);
+    });
   }
 }
 

@@ -26,7 +26,8 @@ struct MemoryLayout {
   friend constexpr bool operator==(const MemoryLayout&, const MemoryLayout&) = default;
 };
 
-/// The transient tensors of one graph: ids from `first` to `end`, which never live while another graph's do.
+/// The transient tensors of one graph are those among the ids from `first` to `end`; they never live while another
+/// graph's do.
 struct TensorSpan {
   int first = 0;
   int end = 0;
@@ -68,12 +69,19 @@ constexpr void place_regions(FlatList<PlanTensor>& tensors, MemoryLayout& layout
   layout.transient_offset = layout.local_bytes;
 }
 
+constexpr FlatList<int> transients_of(const FlatList<PlanTensor>& tensors, TensorSpan span) {
+  FlatList<int> ids;
+  for (int id = span.first; id < span.end; ++id) {
+    if (is_transient(tensors[id].tensor.region)) ids.push(id);
+  }
+  return ids;
+}
+
 /// Largest first, each at the lowest offset where it meets no tensor that lives at the same time (greedy by size:
 /// Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020, section 5). Never takes more
 /// than the sum.
 constexpr std::int64_t place_by_lifetime(FlatList<PlanTensor>& tensors, TensorSpan span, std::int64_t base) {
-  FlatList<int> order;
-  for (int id = span.first; id < span.end; ++id) order.push(id);
+  FlatList<int> order = transients_of(tensors, span);
   std::sort(order.begin(), order.end(), [&](int a, int b) {
     const std::int64_t size_a = tensors[a].tensor.bytes();
     const std::int64_t size_b = tensors[b].tensor.bytes();
@@ -102,7 +110,7 @@ constexpr std::int64_t place_by_lifetime(FlatList<PlanTensor>& tensors, TensorSp
 
 constexpr std::int64_t place_in_sequence(FlatList<PlanTensor>& tensors, TensorSpan span, std::int64_t base) {
   std::int64_t at = base;
-  for (int id = span.first; id < span.end; ++id) {
+  for (int id : transients_of(tensors, span)) {
     tensors[id].tensor.offset = at;
     at += slot_bytes(tensors[id].tensor);
   }
@@ -118,7 +126,7 @@ constexpr MemoryLayout place(FlatList<PlanTensor>& tensors, const std::array<Ten
   detail::place_regions(tensors, layout);
   for (const TensorSpan& span : graphs) {
     std::int64_t sum = 0;
-    for (int id = span.first; id < span.end; ++id) sum += slot_bytes(tensors[id].tensor);
+    for (int id : detail::transients_of(tensors, span)) sum += slot_bytes(tensors[id].tensor);
     const std::int64_t bytes = share ? detail::place_by_lifetime(tensors, span, layout.transient_offset)
                                      : detail::place_in_sequence(tensors, span, layout.transient_offset);
     layout.transient_bytes = std::max(layout.transient_bytes, bytes);

@@ -3,6 +3,7 @@
 #include <array>
 #include <span>
 
+#include "tr/algo/initializer.h"
 #include "tr/plan/arch.h"
 #include "tr/plan/graphs.h"
 #include "tr/plan/memory.h"
@@ -34,9 +35,23 @@ struct Plan {
   std::array<ComputationGraph, graph_count> graphs;
   std::array<TensorSpan, graph_count> transients{};
   MemoryLayout memory;
+  /// What each tensor starts with, by id.
+  FlatList<InitConfig> inits;
 
   constexpr const ComputationGraph& graph(GraphKind kind) const { return graphs[static_cast<int>(kind)]; }
 };
+
+/// Asks an initialisation policy what the tensors of each region start with.
+template <class Policy>
+constexpr void derive_inits(Plan& plan, const Policy& policy) {
+  plan.inits = FlatList<InitConfig>(plan.tensors.size());
+  for (const PlanTensor& t : plan.tensors) plan.inits[t.tensor.id] = policy.config(t.tensor.region);
+}
+
+/// Gives a scalar its first value.
+constexpr void set_scalar(Plan& plan, Scalar scalar, double value) {
+  plan.inits[plan.fixed[scalar]] = {static_cast<float>(value), InitKind::constants, FanMode::fan_in};
+}
 
 namespace detail {
 
@@ -79,6 +94,7 @@ constexpr void build_plan(const ModelSpec& model, const PlanSpec& spec, Plan& pl
   detail::build_train_graph(plan);
   detail::build_evaluate_graph(plan);
   detail::declare_moments(plan.tensors, spec.moments);
+  derive_inits(plan, Initializer());
 
   for (ComputationGraph& graph : plan.graphs) detail::mark_lifetimes(graph.nodes, plan.tensors);
   plan.memory = place(plan.tensors, plan.transients, spec.share_memory);

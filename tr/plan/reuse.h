@@ -105,8 +105,8 @@ constexpr void append_reuse_edges(const FlatList<Node>& nodes, const FlatList<Pl
     detail::for_each_operand(nodes[v], [&](int id, bool, bool) {
       if (id < span.first || id >= span.end || tensors[id].first != v) return;
       const DTensor& tensor = tensors[id].tensor;
-      if (tensor.bytes() == 0) return;
-      owners.take(tensor.offset, tensor.offset + align_up(tensor.bytes()), id, [&](int old) {
+      if (!is_transient(tensor.region) || tensor.bytes() == 0) return;
+      owners.take(tensor.offset, tensor.offset + slot_bytes(tensor), id, [&](int old) {
         accessors.for_each_backwards(old, [&](int u) {
           if (ancestors.has(v, u)) return;
           ancestors.add(v, u);

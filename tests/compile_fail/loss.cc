@@ -1,0 +1,3 @@
+#include "tr/algo/loss.h"
+
+constexpr auto loss = tr::CrossEntropyLoss().label_smoothing(TOKEN);

@@ -1,0 +1,3 @@
+#include "tr/blueprint/blueprint.h"
+
+constexpr auto blueprint = tr::repeat<TOKEN>(tr::fc(10));

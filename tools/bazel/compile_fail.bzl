@@ -1,0 +1,49 @@
+"""Tests of what must not compile."""
+
+_SCRIPT = """#!/usr/bin/env bash
+# The wrong program must be refused with its message, and its twin, one token away, must compile.
+set -euo pipefail
+compile() {{ {compiler} -std=c++20 -Wall -Wextra -I. -fsyntax-only -DTOKEN="$1" {src} 2>&1; }}
+
+if ! output=$(compile '{right}'); then
+  printf 'the right twin, TOKEN={right}, does not compile:\\n%s\\n' "$output"
+  exit 1
+fi
+if output=$(compile '{wrong}'); then
+  echo 'the wrong program, TOKEN={wrong}, compiles'
+  exit 1
+fi
+if ! head -n {lines} <<<"$output" | grep -qF -- '{message}'; then
+  printf 'the first {lines} lines lack "%s":\\n%s\\n' '{message}' "$output"
+  exit 1
+fi
+"""
+
+def _compile_fail_test_impl(ctx):
+    headers = depset(transitive = [dep[CcInfo].compilation_context.headers for dep in ctx.attr.deps])
+    script = ctx.actions.declare_file(ctx.label.name + ".sh")
+    ctx.actions.write(script, is_executable = True, content = _SCRIPT.format(
+        compiler = "g++",
+        src = ctx.file.src.path,
+        right = ctx.attr.right,
+        wrong = ctx.attr.wrong,
+        message = ctx.attr.message.replace("'", "'\\''"),
+        lines = ctx.attr.lines,
+    ))
+    return DefaultInfo(
+        executable = script,
+        runfiles = ctx.runfiles(files = [ctx.file.src], transitive_files = headers),
+    )
+
+compile_fail_test = rule(
+    implementation = _compile_fail_test_impl,
+    test = True,
+    attrs = {
+        "src": attr.label(mandatory = True, allow_single_file = [".cc"], doc = "a program with TOKEN in it"),
+        "right": attr.string(mandatory = True, doc = "what TOKEN is in the program that compiles"),
+        "wrong": attr.string(mandatory = True, doc = "what TOKEN is in the one that must not"),
+        "message": attr.string(mandatory = True, doc = "text the compiler must print"),
+        "lines": attr.int(default = 3, doc = "among how many of its first lines"),
+        "deps": attr.label_list(providers = [CcInfo]),
+    },
+)

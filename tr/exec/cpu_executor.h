@@ -1,0 +1,86 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/cpu/kernel.h"
+#include "tr/algo/any_optimizer.h"
+#include "tr/dist/thread_group.h"
+#include "tr/exec/arenas.h"
+#include "tr/plan/plan.h"
+
+namespace tr {
+
+/// A graph with the number of rows it runs on: a full batch, the last partial one, or an evaluation batch.
+struct Variant {
+  GraphKind kind = GraphKind::train;
+  /// Rows of this rank, and of the whole batch over all ranks. `as_planned` leaves every tensor its planned shape, and
+  /// the mean of a loss to the rows of its own input.
+  int rows = as_planned;
+  int total_rows = 0;
+
+  static constexpr int as_planned = -1;
+
+  friend bool operator==(const Variant&, const Variant&) = default;
+};
+
+/// What the ranks agree on at a meeting point.
+enum class StepStatus : std::uint8_t { ok, illegal_label, loss_not_finite, update_not_finite };
+
+/// Binds the graphs of a plan to memory and kernels for one rank, and runs them. Everything but the constructor must be
+/// called on the rank's own thread.
+class CpuExecutor {
+ public:
+  static constexpr int slots = 2;
+
+  CpuExecutor(const Plan& plan, const Arenas& arenas, int rank, const AnyOptimizer& optimizer);
+
+  /// Prepares a variant for both input slots and gives its number. `order` runs the nodes in another order that
+  /// respects the graph's edges; empty means the graph's own.
+  int prepare(const Variant& variant, std::span<const int> order = {});
+  /// To be called when the last variant is prepared; allocates the scratch memory.
+  void finish();
+  /// Bytes that only the libraries know of, beyond the plan.
+  std::int64_t annex_bytes() const { return static_cast<std::int64_t>(scratch_.size()); }
+
+  /// Runs all nodes of a variant on the batch in `slot`. Stops at the first meeting point where the ranks' results are
+  /// not ok: a loss that is not finite never reaches the weights.
+  StepStatus run(int variant, int slot, ThreadCommunicator& ranks);
+  /// Runs one node again, without meeting anybody: a diagnosis' way to look at a step from the inside.
+  void replay(int variant, int slot, int node);
+
+  /// What all ranks' results of the step say; the same on every rank between two meeting points.
+  StepStatus agreed_status() const;
+  /// Loss, top-1, top-5 and rows summed since the last reset, over all ranks in their order.
+  std::array<double, SoftmaxCe::result_values> accumulated() const;
+  /// Forgets this rank's sums.
+  void reset_accumulated();
+  /// The loss summed over the rows of the last step, over all ranks in their order.
+  double last_loss_sum() const;
+
+  const Plan& plan() const { return *plan_; }
+  int rank() const { return rank_; }
+  const Variant& variant(int number) const { return variants_[static_cast<std::size_t>(number)].what; }
+  cpu::Operand operand(int id, const Variant& variant, int slot) const;
+
+ private:
+  struct Bound {
+    Variant what;
+    /// An empty kernel is a meeting point.
+    std::array<std::vector<cpu::Kernel>, slots> kernels;
+  };
+
+  cpu::Kernel bind(const Node& node, const Variant& variant, int slot);
+  cpu::Kernel bind_advance_step(const Node& node) const;
+
+  const Plan* plan_;
+  const Arenas* arenas_;
+  int rank_;
+  AnyOptimizer optimizer_;
+  cpu::Scratch scratch_;
+  std::vector<Bound> variants_;
+};
+
+}  // namespace tr

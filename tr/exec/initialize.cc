@@ -1,0 +1,65 @@
+#include "tr/exec/initialize.h"
+
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "kernels/cpu/cast.h"
+#include "tr/algo/fill.h"
+
+namespace tr {
+namespace {
+
+void set_optimizer_scalars(Plan& plan, const SGD& sgd) {
+  set_scalar(plan, Scalar::momentum, sgd.momentum());
+  set_scalar(plan, Scalar::dampening, sgd.dampening());
+  set_scalar(plan, Scalar::weight_decay, sgd.weight_decay());
+}
+
+void set_optimizer_scalars(Plan& plan, const AdamW& adamw) {
+  set_scalar(plan, Scalar::beta1, adamw.beta1());
+  set_scalar(plan, Scalar::beta2, adamw.beta2());
+  set_scalar(plan, Scalar::epsilon, adamw.eps());
+  set_scalar(plan, Scalar::weight_decay, adamw.weight_decay());
+}
+
+void init_tensor(const DTensor& tensor, InitConfig config, const Arenas& arenas, std::uint64_t seed,
+                 std::uint32_t parameter) {
+  const int owners = tensor.arena() == Arena::shared ? 1 : arenas.ranks();
+  for (int rank = 0; rank < owners; ++rank) {
+    const std::span<float> values(arenas.at<float>(tensor, rank), static_cast<std::size_t>(tensor.shape.size()));
+    fill(values, tensor.shape, config, seed, parameter);
+  }
+}
+
+}  // namespace
+
+void bind_settings(Plan& plan, const CrossEntropyLoss& loss, const AnyOptimizer& optimizer) {
+  set_scalar(plan, Scalar::label_smoothing, loss.label_smoothing());
+  std::visit([&](const auto& o) { set_optimizer_scalars(plan, o); }, optimizer);
+}
+
+void init_all(const Plan& plan, const Arenas& arenas, std::uint64_t seed) {
+  std::uint32_t parameter = 0;
+  for (const PlanTensor& t : plan.tensors) {
+    const InitConfig config = plan.inits[t.tensor.id];
+    // Memory comes zeroed, and only fp32 tensors ever start with anything else.
+    if (config.kind != InitKind::none && t.tensor.dtype == DType::fp32) {
+      init_tensor(t.tensor, config, arenas, seed, parameter);
+    }
+    if (is_parameter(t.tensor.region)) ++parameter;
+  }
+  refresh_working_copies(plan, arenas);
+}
+
+void refresh_working_copies(const Plan& plan, const Arenas& arenas) {
+  if (plan.spec.precision == Precision::fp32) return;
+  const std::int64_t bytes = plan.memory.region_bytes[static_cast<int>(Region::w_fc_weight)];
+  std::byte* base = arenas.shared().data();
+  const auto* masters =
+      reinterpret_cast<const float*>(base + plan.memory.region_offset[static_cast<int>(Region::w_fc_weight)]);
+  auto* copies = reinterpret_cast<Bf16*>(base + plan.memory.region_offset[static_cast<int>(Region::a_fc_weight)]);
+  cpu::cast_to_bf16(masters, copies, bytes / static_cast<std::int64_t>(sizeof(float)));
+}
+
+}  // namespace tr

@@ -1,0 +1,109 @@
+#include "tr/exec/update.h"
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "kernels/cpu/adamw.h"
+#include "kernels/cpu/sgd.h"
+#include "tr/dist/slice.h"
+
+namespace tr {
+namespace {
+
+// Shares start where a cache line starts in the weights and in a copy of half their size.
+constexpr std::int64_t share_unit = static_cast<std::int64_t>(alignment) / 2;
+
+struct Range {
+  cpu::UpdateShare share;
+  std::vector<const float*> gradients;
+};
+
+std::byte* region_base(const Plan& plan, const Arenas& arenas, Region region, int rank) {
+  const auto base = arena_of(region) == Arena::shared ? arenas.shared() : arenas.local(rank);
+  return base.data() + plan.memory.region_offset[static_cast<int>(region)];
+}
+
+/// The region that holds the image of a parameter region, counted from the first of its kind.
+Region image_of(Region parameters, Region first_image) {
+  return static_cast<Region>(static_cast<int>(first_image) + static_cast<int>(parameters) -
+                             static_cast<int>(Region::w_fc_bias));
+}
+
+Range share_of(Region region, const Plan& plan, const Arenas& arenas, int rank) {
+  const std::int64_t count =
+      plan.memory.region_bytes[static_cast<int>(region)] / static_cast<std::int64_t>(sizeof(float));
+  const Slice units = slice_of((count + share_unit - 1) / share_unit, rank, arenas.ranks());
+  const std::int64_t first = units.first * share_unit;
+  const auto floats = [&](Region r, int owner) {
+    return reinterpret_cast<float*>(region_base(plan, arenas, r, owner)) + first;
+  };
+  Range range;
+  range.share.weight = floats(region, rank);
+  range.share.count = std::min(units.count * share_unit, count - first);
+  range.share.decay = is_weight(region);
+  if (plan.spec.moments > 0) range.share.moment1 = floats(image_of(region, Region::m_fc_bias), rank);
+  if (plan.spec.moments > 1) range.share.moment2 = floats(image_of(region, Region::v_fc_bias), rank);
+  if (is_weight(region) && plan.spec.precision == Precision::bf16) {
+    range.share.working = reinterpret_cast<Bf16*>(region_base(plan, arenas, Region::a_fc_weight, rank)) + first;
+  }
+  for (int owner = 0; owner < arenas.ranks(); ++owner) {
+    range.gradients.push_back(floats(image_of(region, Region::g_fc_bias), owner));
+  }
+  return range;
+}
+
+/// Reads the current value of a scalar.
+class Scalars {
+ public:
+  Scalars(const Plan& plan, const Arenas& arenas) {
+    for (int i = 0; i < scalar_count; ++i) {
+      address_[i] = arenas.address(plan.tensors[plan.fixed.scalars[i]].tensor, 0);
+    }
+  }
+  float operator[](Scalar scalar) const { return *reinterpret_cast<const float*>(address_[static_cast<int>(scalar)]); }
+  std::int32_t step() const { return *reinterpret_cast<const std::int32_t*>(address_[static_cast<int>(Scalar::step)]); }
+
+ private:
+  std::array<const std::byte*, scalar_count> address_{};
+};
+
+bool apply(const SGD& sgd, const cpu::UpdateShare& share, const Scalars& scalars) {
+  return cpu::sgd_update(share, {.lr = scalars[Scalar::learning_rate],
+                                 .momentum = scalars[Scalar::momentum],
+                                 .dampening = scalars[Scalar::dampening],
+                                 .weight_decay = scalars[Scalar::weight_decay],
+                                 .nesterov = sgd.nesterov(),
+                                 .decoupled = sgd.decoupled(),
+                                 .first_step = scalars.step() == 1});
+}
+
+bool apply(const AdamW&, const cpu::UpdateShare& share, const Scalars& scalars) {
+  return cpu::adamw_update(share, {.lr = scalars[Scalar::learning_rate],
+                                   .beta1 = scalars[Scalar::beta1],
+                                   .beta2 = scalars[Scalar::beta2],
+                                   .eps = scalars[Scalar::epsilon],
+                                   .weight_decay = scalars[Scalar::weight_decay],
+                                   .bias_correction1 = scalars[Scalar::bias_correction1],
+                                   .bias_correction2 = scalars[Scalar::bias_correction2]});
+}
+
+}  // namespace
+
+cpu::Kernel bind_update(const Node& node, const Plan& plan, const Arenas& arenas, int rank,
+                        const AnyOptimizer& optimizer) {
+  Range range = share_of(node.range, plan, arenas, rank);
+  auto* flag = arenas.at<std::int32_t>(plan.tensors[node.out[0]].tensor, rank);
+  const Scalars scalars(plan, arenas);
+  return std::visit(
+      [&](const auto& o) -> cpu::Kernel {
+        return [o, range, scalars, flag] {
+          cpu::UpdateShare share = range.share;
+          share.gradients = range.gradients;
+          *flag = apply(o, share, scalars) ? 0 : 1;
+        };
+      },
+      optimizer);
+}
+
+}  // namespace tr

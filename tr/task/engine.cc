@@ -1,0 +1,96 @@
+#include "tr/task/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/cpu/cpu_features.h"
+#include "kernels/cpu/threads.h"
+#include "tr/base/error.h"
+#include "tr/dist/slice.h"
+#include "tr/exec/initialize.h"
+#include "tr/plan/runtime.h"
+#include "tr/task/interrupt.h"
+
+namespace tr {
+namespace {
+
+void setup_rank_thread() {
+  InterruptGuard::block_on_this_thread();
+  cpu::set_threads(1);
+}
+
+int rows_of(int total_rows, int rank, int ranks) { return static_cast<int>(slice_of(total_rows, rank, ranks).count); }
+
+}  // namespace
+
+Engine::Engine(const TaskSpec& spec, const TrainingSettings& settings, const Options& options)
+    : data_(spec.open(options.data)) {
+  if (options.precision == Precision::bf16) cpu::require_bf16(cpu::detect());
+  list_variants(spec);
+  plans_.resize(static_cast<std::size_t>(options.threads));
+  make_plans(spec, settings, options.precision);
+  std::vector<MemoryLayout> layouts;
+  for (const Plan& plan : plans_) layouts.push_back(plan.memory);
+  arenas_ = std::make_unique<Arenas>(layouts);
+  pool_ = std::make_unique<RankPool>(options.threads, setup_rank_thread);
+  prepare_ranks(*settings.optimizer);
+  init_all(plans_.front(), *arenas_, options.seed);
+}
+
+/// The full batch of each graph, and the last one where it is smaller.
+void Engine::list_variants(const TaskSpec& spec) {
+  const auto add = [&](GraphKind kind, int samples) {
+    if (samples >= spec.batch) variants_.push_back({kind, spec.batch});
+    if (samples % spec.batch != 0) variants_.push_back({kind, samples % spec.batch});
+  };
+  add(GraphKind::train, data_.train.size());
+  add(GraphKind::evaluate, data_.test.size());
+}
+
+void Engine::make_plans(const TaskSpec& spec, const TrainingSettings& settings, Precision precision) {
+  for (int rank = 0; rank < ranks(); ++rank) {
+    PlanSpec plan_spec{
+        .precision = precision, .train_rows = 0, .evaluate_rows = 0, .moments = moments_of(*settings.optimizer)};
+    // A rank's share of a smaller batch can be the larger one, by a row.
+    for (const Prepared& variant : variants_) {
+      int& rows = variant.kind == GraphKind::train ? plan_spec.train_rows : plan_spec.evaluate_rows;
+      rows = std::max(rows, rows_of(variant.total_rows, rank, ranks()));
+    }
+    Plan& plan = plans_[static_cast<std::size_t>(rank)];
+    plan = make_plan(spec.model, plan_spec);
+    require_same_structure(spec.compiled[static_cast<std::size_t>(precision)], plan);
+    derive_inits(plan, settings.inits);
+    bind_settings(plan, settings.loss, *settings.optimizer);
+  }
+}
+
+void Engine::prepare_ranks(const AnyOptimizer& optimizer) {
+  executors_.resize(plans_.size());
+  pool_->run([&](ThreadCommunicator& communicator) {
+    const int rank = communicator.rank();
+    auto& executor = executors_[static_cast<std::size_t>(rank)];
+    executor = std::make_unique<CpuExecutor>(plans_[static_cast<std::size_t>(rank)], *arenas_, rank, optimizer);
+    for (const Prepared& variant : variants_) {
+      executor->prepare({.kind = variant.kind,
+                         .rows = rows_of(variant.total_rows, rank, communicator.size()),
+                         .total_rows = variant.total_rows});
+    }
+    executor->finish();
+  });
+}
+
+std::int64_t Engine::annex_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& executor : executors_) bytes += executor->annex_bytes();
+  return bytes;
+}
+
+int Engine::variant(GraphKind kind, int total_rows) const {
+  for (std::size_t i = 0; i < variants_.size(); ++i) {
+    if (variants_[i].kind == kind && variants_[i].total_rows == total_rows) return static_cast<int>(i);
+  }
+  throw Error(fmt::format("internal error: no {} variant was prepared for {} rows", name_of(kind), total_rows));
+}
+
+}  // namespace tr

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "tr/algo/any_optimizer.h"
+#include "tr/algo/any_scheduler.h"
+#include "tr/algo/init_policy.h"
+#include "tr/algo/loss.h"
+#include "tr/base/region.h"
+#include "tr/data/dataset.h"
+#include "tr/plan/static_plan.h"
+
+namespace tr {
+
+/// What a policy says for every region: what any `InitPolicy` is lowered to.
+class InitTable {
+ public:
+  template <class Policy>
+  requires InitPolicy<Policy>
+  explicit constexpr InitTable(const Policy& policy) {
+    for (int r = 0; r < region_count; ++r) configs_[r] = policy.config(static_cast<Region>(r));
+  }
+  constexpr InitConfig config(Region region) const { return configs_[static_cast<int>(region)]; }
+
+ private:
+  std::array<InitConfig, region_count> configs_{};
+};
+
+/// How a run trains: what the setters of a task fill in.
+struct TrainingSettings {
+  CrossEntropyLoss loss;
+  std::optional<AnyOptimizer> optimizer;
+  std::optional<AnyScheduler> scheduler;
+  InitTable inits{Initializer()};
+  int total_epochs = 0;
+  int validate_every = 1;
+  int validate_offset = 0;
+  /// Above 1, it never stops a run.
+  double stop_at_top1 = 2.0;
+};
+
+/// What a run trains, on what: the types of a task as data, so that everything behind it is compiled once.
+struct TaskSpec {
+  std::string_view model_name;
+  ModelSpec model;
+  Normalization normalization;
+  int batch = 0;
+  /// The compiler's plans, one a precision.
+  std::array<PlanView, 2> compiled;
+  DataSplits (*open)(const std::string& directory) = nullptr;
+};
+
+}  // namespace tr

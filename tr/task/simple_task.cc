@@ -1,0 +1,163 @@
+#include "tr/task/simple_task.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <span>
+
+#include "kernels/cpu/denormals.h"
+#include "kernels/cpu/threads.h"
+#include "tr/base/error.h"
+#include "tr/exec/initialize.h"
+
+namespace tr {
+namespace {
+
+std::string text_of(const Shape& s) { return fmt::format("{}x{}x{}x{}", s.n, s.h, s.w, s.c); }
+
+}  // namespace
+
+SimpleTask::SimpleTask(const SimpleTaskConfig& config) : config_(config) {
+  if (config.ranks < 1) value_error("ranks", config.ranks, "1 or more");
+  validate(config.optimizer);
+  plan_.spec.precision = config.precision;
+  plan_.spec.moments = moments_of(config.optimizer);
+  plan_.spec.share_memory = config.share_memory;
+  GraphBuilder declare(plan_.tensors, plan_.graphs[0].nodes, config.precision, 1);
+  plan_.fixed = detail::declare_results(declare);
+}
+
+SimpleTask::~SimpleTask() = default;
+
+void SimpleTask::require_compiled(const char* call) const {
+  if (!pool_) throw StateError(fmt::format("{}() before compile()", call));
+}
+
+void SimpleTask::require_planning(const char* call) const {
+  if (pool_) throw StateError(fmt::format("{}() after compile(): the graph is fixed", call));
+}
+
+const DTensor& SimpleTask::checked(int id) const {
+  if (id < 0 || id >= plan_.tensors.size()) value_error("the tensor id", id, "an id that tensor() or scalar() gave");
+  return plan_.tensors[id].tensor;
+}
+
+int SimpleTask::tensor(Region region, Shape shape, DType dtype) {
+  require_planning("tensor");
+  if (shape.n < 0 || shape.h < 0 || shape.w < 0 || shape.c < 0) {
+    throw ShapeError(fmt::format("a tensor of {}: no dimension is negative", text_of(shape)));
+  }
+  const int id = plan_.tensors.size();
+  return plan_.tensors.push({.tensor = {.id = id, .shape = shape, .dtype = dtype, .region = region}});
+}
+
+void SimpleTask::node(const Node& node) {
+  require_planning("node");
+  for (const Operands& ids : {node.in, node.out}) {
+    for (int id : ids) {
+      if (id != -1) checked(id);
+    }
+  }
+  plan_.graphs[0].nodes.push(node);
+}
+
+void SimpleTask::compile() {
+  require_planning("compile");
+  const int declared = plan_.tensors.size();
+  detail::declare_moments(plan_.tensors, plan_.spec.moments);
+  derive_inits(plan_, Initializer());
+  bind_settings(plan_, CrossEntropyLoss(), config_.optimizer);
+  plan_.transients = {TensorSpan{0, declared}, TensorSpan{declared, declared}};
+  detail::mark_lifetimes(plan_.graphs[0].nodes, plan_.tensors);
+  plan_.memory = place(plan_.tensors, plan_.transients, config_.share_memory);
+  plan_.graphs[0].edges = build_edges(plan_.graphs[0].nodes, plan_.tensors.size());
+  append_reuse_edges(plan_.graphs[0].nodes, plan_.tensors, plan_.transients[0], plan_.graphs[0].edges);
+  start_ranks();
+}
+
+void SimpleTask::start_ranks() {
+  arenas_ = std::make_unique<Arenas>(std::vector<MemoryLayout>(static_cast<std::size_t>(config_.ranks), plan_.memory));
+  pool_ = std::make_unique<RankPool>(config_.ranks, [] { cpu::set_threads(1); });
+  executors_.resize(static_cast<std::size_t>(config_.ranks));
+  pool_->run([this](ThreadCommunicator& ranks) {
+    auto& executor = executors_[static_cast<std::size_t>(ranks.rank())];
+    executor = std::make_unique<CpuExecutor>(plan_, *arenas_, ranks.rank(), config_.optimizer);
+    executor->prepare({});
+    executor->finish();
+  });
+  init_all(plan_, *arenas_, 0);
+}
+
+void SimpleTask::set(int id, const Tensor& value) {
+  for (int rank = 0; rank < config_.ranks; ++rank) set(id, value, rank);
+}
+
+void SimpleTask::set(int id, const Tensor& value, int rank) {
+  require_compiled("set");
+  const DTensor& tensor = checked(id);
+  if (rank < 0 || rank >= config_.ranks) value_error("rank", rank, "the ranks of the task, counted from 0");
+  if (value.shape() != tensor.shape) {
+    throw ShapeError(
+        fmt::format("tensor {} is {}, the value is {}", id, text_of(tensor.shape), text_of(value.shape())));
+  }
+  if (value.dtype() != tensor.dtype) {
+    throw ValueError(
+        fmt::format("tensor {} is {}, the value is {}", id, name_of(tensor.dtype), name_of(value.dtype())));
+  }
+  if (tensor.bytes() > 0) {
+    std::memcpy(arenas_->address(tensor, rank), value.bytes().data(), static_cast<std::size_t>(tensor.bytes()));
+  }
+}
+
+void SimpleTask::set(Scalar which, double value) {
+  const float rounded = static_cast<float>(value);
+  set(scalar(which), Tensor::of<float>({}, std::span<const float>(&rounded, 1)));
+}
+
+Tensor SimpleTask::fetch(int id, int rank) const {
+  require_compiled("fetch");
+  const DTensor& tensor = checked(id);
+  if (rank < 0 || rank >= config_.ranks) value_error("rank", rank, "the ranks of the task, counted from 0");
+  Tensor value(tensor.shape, tensor.dtype);
+  if (tensor.bytes() > 0) {
+    std::memcpy(value.bytes().data(), arenas_->address(tensor, rank), static_cast<std::size_t>(tensor.bytes()));
+  }
+  return value;
+}
+
+StepStatus SimpleTask::run(int times) {
+  require_compiled("run");
+  StepStatus status = StepStatus::ok;
+  pool_->run([&](ThreadCommunicator& ranks) {
+    const cpu::DenormalsOff denormals_off;
+    CpuExecutor& executor = *executors_[static_cast<std::size_t>(ranks.rank())];
+    for (int i = 0; i < times; ++i) {
+      executor.run(0, 0, ranks);
+      ranks.meet();
+      const StepStatus agreed = executor.agreed_status();
+      ranks.meet();
+      if (ranks.rank() == 0) status = agreed;
+      if (agreed != StepStatus::ok) return;
+    }
+  });
+  if (status == StepStatus::illegal_label) report_illegal_label();
+  return status;
+}
+
+void SimpleTask::report_illegal_label() const {
+  for (const Node& node : plan_.graphs[0].nodes) {
+    if (node.op != OpKind::softmax_ce && node.op != OpKind::softmax_ce_evaluate) continue;
+    const int classes = plan_.tensors[node.in[0]].tensor.shape.c;
+    for (int rank = 0; rank < config_.ranks; ++rank) {
+      const Tensor labels = fetch(node.in[1], rank);
+      for (std::size_t i = 0; i < labels.values<std::int32_t>().size(); ++i) {
+        const std::int32_t label = labels.values<std::int32_t>()[i];
+        if (label >= 0 && label < classes) continue;
+        throw ValueError(fmt::format("rank {}, sample {}: label {} is not in [0, {})", rank, i, label, classes));
+      }
+    }
+  }
+  throw Error("internal error: an illegal label was counted and is not there");
+}
+
+}  // namespace tr

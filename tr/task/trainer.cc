@@ -1,0 +1,123 @@
+#include "tr/task/trainer.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "tr/base/error.h"
+#include "tr/exec/inspect.h"
+#include "tr/io/progress.h"
+#include "tr/io/report.h"
+#include "tr/io/summary.h"
+#include "tr/task/engine.h"
+#include "tr/task/training_run.h"
+
+namespace tr {
+namespace {
+
+void require_complete(const TrainingSettings& settings) {
+  if (!settings.optimizer) throw StateError("compile() before optimizer(): say which optimizer trains the model");
+  if (!settings.scheduler) throw StateError("compile() before scheduler(): say which learning rates it takes");
+  if (settings.total_epochs < 1) throw StateError("compile() before total_epochs(): say how many epochs the run has");
+  validate(*settings.optimizer);
+}
+
+StreamConfig stream_config(const TaskSpec& spec, const TrainingSettings& settings, const DataSplits& data) {
+  return {.train_size = data.train.size(),
+          .eval_size = data.test.size(),
+          .batch = spec.batch,
+          .eval_batch = spec.batch,
+          .epochs = settings.total_epochs,
+          .validate_every = settings.validate_every,
+          .validate_offset = settings.validate_offset};
+}
+
+void warn(const std::string& text) { fmt::print(stderr, "warning: {}\n", text); }
+
+void warn_of_surprises(const TaskSpec& spec, const Options& options, const AnyScheduler& scheduler, int steps) {
+  if (options.threads > spec.batch) {
+    warn(fmt::format("{} ranks for batches of {} rows: {} of them have nothing to do", options.threads, spec.batch,
+                     options.threads - spec.batch));
+  }
+  bool moves = false;
+  for (int batch = 0; batch < steps && !moves; ++batch) moves = lr(scheduler, 0, batch) > 0.0F;
+  if (!moves) warn("the learning rate is 0 throughout the first epoch; give warmup_start_lr or step_by_batch()");
+}
+
+}  // namespace
+
+Trainer::Trainer(const TaskSpec& spec, const Options& options) : spec_(spec), options_(options) {}
+
+Trainer::~Trainer() = default;
+
+TrainingSettings& Trainer::settings(const char* setter) {
+  if (phase_ != Phase::planning) {
+    throw StateError(fmt::format("{}() after compile(): a compiled task cannot be changed; make a new one", setter));
+  }
+  return settings_;
+}
+
+void Trainer::compile() {
+  if (phase_ != Phase::planning) throw StateError("compile() was already called");
+  require_complete(settings_);
+  if (!options_.json.empty()) check_writable(options_.json);
+  auto engine = std::make_unique<Engine>(spec_, settings_, options_);
+  const BatchStream stream(stream_config(spec_, settings_, engine->data()));
+  prepared_ = prepare(*settings_.scheduler, settings_.total_epochs, stream.train_batches());
+  warn_of_surprises(spec_, options_, *prepared_, stream.train_batches());
+  engine_ = std::move(engine);
+  phase_ = Phase::compiled;
+  if (!options_.quiet) print_summary();
+}
+
+void Trainer::print_summary() const {
+  const std::string text = summary({.name = spec_.model_name,
+                                    .model = spec_.model,
+                                    .plans = engine_->plans(),
+                                    .annex_bytes = engine_->annex_bytes()});
+  fmt::print("{}", text);
+  std::fflush(stdout);
+}
+
+TrainingResult Trainer::described_result() const {
+  TrainingResult result;
+  result.model = spec_.model_name;
+  result.threads = options_.threads;
+  result.precision = name_of(options_.precision);
+  result.seed = options_.seed;
+  result.plan = region_bytes(engine_->plans());
+  return result;
+}
+
+TrainingResult Trainer::run() {
+  if (phase_ == Phase::planning) throw StateError("run() before compile()");
+  if (phase_ == Phase::finished) throw StateError("run() was already called; make a new task for another run");
+  phase_ = Phase::finished;
+  const auto start = std::chrono::steady_clock::now();
+  TrainingResult result = described_result();
+  const PipelineConfig config{
+      .stream = stream_config(spec_, settings_, engine_->data()), .seed = options_.seed, .workers = options_.workers};
+  const DType input = options_.precision == Precision::bf16 ? DType::bf16 : DType::fp32;
+  Progress progress(settings_.total_epochs, config.stream.train_size, BatchStream(config.stream).train_batches(),
+                    options_.quiet);
+  TrainingRun(*engine_, settings_, *prepared_, config, normalized_source(engine_->data(), spec_.normalization, input),
+              progress)
+      .run(result);
+  result.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.weights_hash = weights_hash(engine_->plans().front(), engine_->arenas());
+  if (!options_.json.empty()) write_json(result, options_.json);
+  return result;
+}
+
+TrainingResult Trainer::dry_run() {
+  if (phase_ == Phase::finished) throw StateError("dry_run() after run()");
+  if (phase_ == Phase::planning) compile();
+  if (options_.quiet) print_summary();
+  TrainingResult result = described_result();
+  result.dry = true;
+  result.weights_hash = weights_hash(engine_->plans().front(), engine_->arenas());
+  return result;
+}
+
+}  // namespace tr

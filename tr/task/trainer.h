@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+
+#include "tr/io/options.h"
+#include "tr/io/result.h"
+#include "tr/task/settings.h"
+
+namespace tr {
+
+class Engine;
+
+/// What is behind every DeepLearningTask: the settings, the phases, and a run. Not a template, so that a program pays
+/// for its model in the plan alone.
+class Trainer {
+ public:
+  Trainer(const TaskSpec& spec, const Options& options);
+  ~Trainer();
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+
+  /// The settings to be changed by `setter`; throws StateError once compiled.
+  TrainingSettings& settings(const char* setter);
+  void compile();
+  TrainingResult run();
+  TrainingResult dry_run();
+
+ private:
+  enum class Phase { planning, compiled, finished };
+
+  TrainingResult described_result() const;
+  void print_summary() const;
+
+  TaskSpec spec_;
+  Options options_;
+  TrainingSettings settings_;
+  Phase phase_ = Phase::planning;
+  std::unique_ptr<Engine> engine_;
+  std::optional<AnyScheduler> prepared_;
+};
+
+}  // namespace tr

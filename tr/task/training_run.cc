@@ -1,0 +1,166 @@
+#include "tr/task/training_run.h"
+
+#include <fmt/format.h>
+
+#include "kernels/cpu/denormals.h"
+#include "tr/base/error.h"
+#include "tr/exec/inspect.h"
+
+namespace tr {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::vector<RankInput> rank_inputs(const Engine& engine) {
+  std::vector<RankInput> inputs;
+  for (int rank = 0; rank < engine.ranks(); ++rank) {
+    const Plan& plan = engine.plans()[static_cast<std::size_t>(rank)];
+    RankInput input;
+    for (std::size_t slot = 0; slot < 2; ++slot) {
+      input.images[slot] = engine.arenas().address(plan.tensors[plan.fixed.data[slot]].tensor, rank);
+      input.labels[slot] = engine.arenas().at<std::int32_t>(plan.tensors[plan.fixed.labels[slot]].tensor, rank);
+    }
+    inputs.push_back(input);
+  }
+  return inputs;
+}
+
+int slot_of(std::int64_t number) { return static_cast<int>(number % CpuExecutor::slots); }
+
+}  // namespace
+
+TrainingRun::TrainingRun(Engine& engine, const TrainingSettings& settings, const AnyScheduler& scheduler,
+                         const PipelineConfig& pipeline, const SampleSource& source, Progress& progress)
+    : engine_(engine),
+      settings_(settings),
+      scheduler_(scheduler),
+      inputs_(rank_inputs(engine)),
+      pipeline_(pipeline, source, inputs_),
+      progress_(progress),
+      findings_(static_cast<std::size_t>(engine.ranks())) {}
+
+void TrainingRun::run(TrainingResult& result) {
+  const InterruptGuard interrupts;
+  interrupts_ = &interrupts;
+  result_ = &result;
+  engine_.pool().run([this](ThreadCommunicator& ranks) {
+    const cpu::DenormalsOff denormals_off;
+    try {
+      walk(ranks);
+    } catch (...) {
+      // A rank that waits for a batch would not notice that another has failed.
+      pipeline_.stop();
+      throw;
+    }
+  });
+  pipeline_.stop();
+}
+
+void TrainingRun::walk(ThreadCommunicator& ranks) {
+  for (std::int64_t number = 0; pipeline_.wait(number, ranks.rank()); ++number) {
+    if (!take_batch(number, pipeline_.stream().at(number), ranks)) return;
+  }
+}
+
+bool TrainingRun::take_batch(std::int64_t number, const Ticket& ticket, ThreadCommunicator& ranks) {
+  CpuExecutor& executor = engine_.executor(ranks.rank());
+  const bool first = ranks.rank() == 0;
+  if (ticket.batch == 0) executor.reset_accumulated();
+  if (first) begin_batch(number, ticket);
+  const StepStatus status = execute(number, ticket, ranks);
+  if (status != StepStatus::ok) fail(status, number, ticket, ranks);
+  pipeline_.release(number);
+  if (first && ticket.training) {
+    progress_.step(ticket.epoch + 1, ticket.batch, ticket.rows, executor.last_loss_sum() / ticket.rows);
+  }
+  if (ends_phase(ticket)) {
+    // The sums of all ranks stand still between these two.
+    ranks.meet();
+    if (first) end_phase(number, ticket);
+    ranks.meet();
+  }
+  return last_batch_.load(std::memory_order_relaxed) > number;
+}
+
+void TrainingRun::begin_batch(std::int64_t number, const Ticket& ticket) {
+  if (ticket.training && ticket.batch == 0) {
+    epoch_start_ = Clock::now();
+    epoch_ = {};
+    epoch_.epoch = ticket.epoch + 1;
+  }
+  if (interrupts_->pending()) {
+    result_->interrupted = true;
+    last_batch_.store(number, std::memory_order_relaxed);
+  }
+  if (!ticket.training) return;
+  const float rate = lr(scheduler_, ticket.epoch, ticket.batch);
+  epoch_.lr = rate;
+  const Plan& plan = engine_.plans().front();
+  *engine_.arenas().at<float>(plan.tensors[plan.fixed[Scalar::learning_rate]].tensor, 0) = rate;
+}
+
+StepStatus TrainingRun::execute(std::int64_t number, const Ticket& ticket, ThreadCommunicator& ranks) {
+  CpuExecutor& executor = engine_.executor(ranks.rank());
+  const GraphKind kind = ticket.training ? GraphKind::train : GraphKind::evaluate;
+  const StepStatus status = executor.run(engine_.variant(kind, ticket.rows), slot_of(number), ranks);
+  if (ticket.training) return status;
+  ranks.meet();
+  return executor.agreed_status();
+}
+
+bool TrainingRun::ends_phase(const Ticket& ticket) const {
+  const BatchStream& stream = pipeline_.stream();
+  return ticket.batch + 1 == (ticket.training ? stream.train_batches() : stream.eval_batches());
+}
+
+void TrainingRun::end_phase(std::int64_t number, const Ticket& ticket) {
+  const auto sums = engine_.executor(0).accumulated();
+  const double rows = sums[3];
+  if (ticket.training) {
+    epoch_.train_loss = sums[0] / rows;
+    epoch_.images_per_second = rows / seconds_since(epoch_start_);
+    if (pipeline_.stream().validates_after(ticket.epoch)) return;
+  } else {
+    epoch_.evaluated = true;
+    epoch_.test_loss = sums[0] / rows;
+    epoch_.top1 = sums[1] / rows;
+    epoch_.top5 = sums[2] / rows;
+  }
+  close_epoch(number);
+}
+
+void TrainingRun::close_epoch(std::int64_t number) {
+  epoch_.seconds = seconds_since(epoch_start_);
+  result_->epochs.push_back(epoch_);
+  if (epoch_.evaluated && (result_->best_epoch == 0 || epoch_.top1 > result_->best_top1)) {
+    result_->best_top1 = epoch_.top1;
+    result_->best_epoch = epoch_.epoch;
+  }
+  if (epoch_.evaluated && epoch_.top1 >= settings_.stop_at_top1) last_batch_.store(number, std::memory_order_relaxed);
+  progress_.epoch(epoch_);
+}
+
+void TrainingRun::fail(StepStatus status, std::int64_t number, const Ticket& ticket, ThreadCommunicator& ranks) {
+  CpuExecutor& executor = engine_.executor(ranks.rank());
+  const GraphKind kind = ticket.training ? GraphKind::train : GraphKind::evaluate;
+  findings_[static_cast<std::size_t>(ranks.rank())] =
+      first_non_finite(executor, engine_.variant(kind, ticket.rows), slot_of(number));
+  ranks.meet();
+  if (ranks.rank() != 0) throw GroupAborted{};
+  std::string tensor = "none found";
+  for (const std::string& finding : findings_) {
+    if (finding.empty()) continue;
+    tensor = finding;
+    break;
+  }
+  const char* what = status == StepStatus::update_not_finite ? "a weight or gradient" : "the loss";
+  if (status == StepStatus::illegal_label) what = "the loss of an illegal label";
+  throw Error(fmt::format(
+      "{} is not finite in {} batch {} of epoch {} (learning rate {}); first non-finite tensor: {}; "
+      "try a lower rate, a longer warm-up, or look at the data",
+      what, ticket.training ? "training" : "evaluation", ticket.batch + 1, ticket.epoch + 1, epoch_.lr, tensor));
+}
+
+}  // namespace tr

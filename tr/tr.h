@@ -1,0 +1,10 @@
+#pragma once
+
+/// All that a user includes.
+
+#include "tr/blueprint/blueprint.h"
+#include "tr/data/mnist.h"
+#include "tr/io/options.h"
+#include "tr/io/report.h"
+#include "tr/task/deep_learning_task.h"
+#include "tr/task/simple_task.h"
