@@ -257,6 +257,22 @@ TEST_CASE("after a stop all ranks get the same answer about a batch") {
   }
 }
 
+TEST_CASE("a batch that one rank got before a stop is there for the others, and the next one for nobody") {
+  for (int workers : {0, 1, 2}) {
+    Ranks ranks(2, 4, 0);
+    BatchPipeline pipeline({.stream = stream_config, .seed = 1, .workers = workers}, numbers(), ranks.inputs());
+    REQUIRE(pipeline.wait(0, 0));
+    REQUIRE(pipeline.wait(1, 0));
+    pipeline.stop();
+    CHECK(pipeline.wait(0, 1));
+    CHECK(pipeline.wait(1, 1));
+    pipeline.release(0);
+    pipeline.release(0);
+    CHECK_FALSE(pipeline.wait(2, 0));
+    CHECK_FALSE(pipeline.wait(2, 1));
+  }
+}
+
 TEST_CASE("a pipeline that nobody consumes, or only begins to, is destroyed without hanging") {
   for (int workers : {0, 1, 3}) {
     for (int consumed : {0, 1, 3}) {
