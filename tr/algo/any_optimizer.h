@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string_view>
+#include <variant>
+
+#include "tr/algo/adamw.h"
+#include "tr/algo/optimizer.h"
+#include "tr/algo/sgd.h"
+
+namespace tr {
+
+using AnyOptimizer = std::variant<SGD, AdamW>;
+
+constexpr std::string_view name_of(const AnyOptimizer& optimizer) {
+  return std::visit([](const auto& o) { return std::string_view(o.name()); }, optimizer);
+}
+
+/// How many moments the optimizer keeps for each weight: 0, 1 (m) or 2 (m and v).
+constexpr int moments_of(const AnyOptimizer& optimizer) {
+  return std::visit([](const auto& o) { return o.moments(); }, optimizer);
+}
+
+/// Throws ValueError when two settings contradict each other.
+constexpr void validate(const AnyOptimizer& optimizer) {
+  std::visit([](const auto& o) { o.validate(); }, optimizer);
+}
+
+}  // namespace tr
