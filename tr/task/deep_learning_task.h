@@ -90,6 +90,7 @@ class DeepLearningTask {
     using Data = typename Run::data;
     static_assert(Run::batch >= 1, "a batch has at least one row");
     return {.model_name = type_name<typename Run::model>(),
+            .data_name = Data::name,
             .model = {.layers = {Run::model::blueprint.layers.data(), Run::model::blueprint.layers.size()},
                       .sample = Data::sample,
                       .classes = Data::classes},

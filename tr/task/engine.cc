@@ -80,9 +80,9 @@ void Engine::prepare_ranks(const AnyOptimizer& optimizer) {
   });
 }
 
-std::int64_t Engine::annex_bytes() const {
-  std::int64_t bytes = 0;
-  for (const auto& executor : executors_) bytes += executor->annex_bytes();
+std::vector<std::int64_t> Engine::annex_bytes() const {
+  std::vector<std::int64_t> bytes;
+  for (const auto& executor : executors_) bytes.push_back(executor->annex_bytes());
   return bytes;
 }
 

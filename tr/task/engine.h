@@ -24,7 +24,8 @@ class Engine {
   RankPool& pool() { return *pool_; }
   CpuExecutor& executor(int rank) { return *executors_[static_cast<std::size_t>(rank)]; }
   int ranks() const { return static_cast<int>(plans_.size()); }
-  std::int64_t annex_bytes() const;
+  /// Of each rank.
+  std::vector<std::int64_t> annex_bytes() const;
   /// The number of the variant for a batch of so many rows over all ranks; the same on every rank.
   int variant(GraphKind kind, int total_rows) const;
 

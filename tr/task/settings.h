@@ -44,6 +44,7 @@ struct TrainingSettings {
 /// What a run trains, on what: the types of a task as data, so that everything behind it is compiled once.
 struct TaskSpec {
   std::string_view model_name;
+  std::string_view data_name;
   ModelSpec model;
   Normalization normalization;
   int batch = 0;

@@ -8,6 +8,7 @@
 #include "tr/base/error.h"
 #include "tr/exec/inspect.h"
 #include "tr/io/progress.h"
+#include "tr/io/atomic_file.h"
 #include "tr/io/report.h"
 #include "tr/io/summary.h"
 #include "tr/task/engine.h"
@@ -72,10 +73,12 @@ void Trainer::compile() {
 }
 
 void Trainer::print_summary() const {
-  const std::string text = summary({.name = spec_.model_name,
-                                    .model = spec_.model,
+  const std::vector<std::int64_t> annex = engine_->annex_bytes();
+  const std::string text = summary({.model = spec_.model_name,
+                                    .data = spec_.data_name,
+                                    .spec = spec_.model,
                                     .plans = engine_->plans(),
-                                    .annex_bytes = engine_->annex_bytes()});
+                                    .annex_bytes = annex});
   fmt::print("{}", text);
   std::fflush(stdout);
 }
