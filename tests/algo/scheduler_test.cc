@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/base/near.h"
 #include "tr/algo/constant_lr.h"
 #include "tr/algo/cosine_annealing_lr.h"
 #include "tr/base/philox.h"
@@ -44,7 +45,7 @@ static_assert(!Constant<0, 0> && !Constant<3, -1> && !Constant<3, 4>, "a bad con
 TEST_CASE("a warm-up by epoch rises by equal parts from 0 and reaches base exactly when it ends") {
   constexpr auto schedule = ConstantLR().base_lr(0.3).warmup(4).prepare(10, 7);
   for (int epoch = 0; epoch <= 4; ++epoch) {
-    for (int batch : {0, 3, 6}) CHECK(schedule.lr(epoch, batch) == doctest::Approx(0.3 * epoch / 4).epsilon(1e-7));
+    for (int batch : {0, 3, 6}) CHECK(near(schedule.lr(epoch, batch), 0.3 * epoch / 4, 1e-7));
   }
   CHECK(schedule.lr(0, 0) == 0.0F);
   CHECK(schedule.lr(4, 0) == 0.3F);
@@ -52,7 +53,7 @@ TEST_CASE("a warm-up by epoch rises by equal parts from 0 and reaches base exact
 
 TEST_CASE("a warm-up by batch rises with every step") {
   constexpr auto schedule = ConstantLR().base_lr(0.3).warmup(2).step_by_batch().prepare(10, 7);
-  for (int t = 0; t <= 14; ++t) CHECK(schedule.lr(t / 7, t % 7) == doctest::Approx(0.3 * t / 14).epsilon(1e-7));
+  for (int t = 0; t <= 14; ++t) CHECK(near(schedule.lr(t / 7, t % 7), 0.3 * t / 14, 1e-7));
   CHECK(schedule.lr(2, 0) == 0.3F);
 }
 
@@ -75,7 +76,7 @@ TEST_CASE("without a warm-up its start means nothing, and nothing is divided by 
 template <class S>
 void check_warmup_as_long_as_the_run(S schedule) {
   const auto prepared = schedule.base_lr(0.25).warmup(3).step_by_batch().prepare(3, 5);
-  for (int t = 0; t <= 15; ++t) CHECK(prepared.lr(0, t) == doctest::Approx(0.25 * t / 15).epsilon(1e-7));
+  for (int t = 0; t <= 15; ++t) CHECK(near(prepared.lr(0, t), 0.25 * t / 15, 1e-7));
   CHECK(prepared.lr(3, 0) == 0.25F);
   CHECK(prepared.lr(100, 0) == 0.25F);
   CHECK_THROWS_WITH_AS(schedule.warmup(4).prepare(3, 5), "warmup is 4 epochs, legal is at most the 3 epochs of the run",
@@ -155,7 +156,7 @@ TEST_CASE("preparing gives a new value and may be repeated") {
   const auto longer = shorter.prepare(5, 1);
   CHECK_THROWS_AS(schedule.lr(0, 0), StateError);
   CHECK(shorter.lr(2, 0) == 1e-6F);
-  CHECK(longer.lr(2, 0) == doctest::Approx(0.25).epsilon(1e-5));
+  CHECK(near(longer.lr(2, 0), 0.25, 1e-5));
 }
 
 TEST_CASE("a step outside the run has the rate of its nearest step") {
