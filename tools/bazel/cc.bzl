@@ -2,6 +2,8 @@
 
 # The standard is set here and not in .bazelrc, so that a workspace that depends on this one needs no flag of ours.
 _COPTS = [
+    # A constant expression and the machine must give the same bits; a fused multiply-add would round once less.
+    "-ffp-contract=off",
     "-std=c++20",
     "-Wall",
     "-Wextra",

@@ -73,8 +73,8 @@ bool apply(const SGD& sgd, const cpu::UpdateShare& share, const Scalars& scalars
                                  .momentum = scalars[Scalar::momentum],
                                  .dampening = scalars[Scalar::dampening],
                                  .weight_decay = scalars[Scalar::weight_decay],
-                                 .nesterov = sgd.nesterov(),
-                                 .decoupled = sgd.decoupled(),
+                                 .nesterov = sgd.is_nesterov(),
+                                 .decoupled = sgd.is_decoupled(),
                                  .first_step = scalars.step() == 1});
 }
 

@@ -7,8 +7,8 @@
 
 #include "tr/base/error.h"
 #include "tr/exec/inspect.h"
-#include "tr/io/progress.h"
 #include "tr/io/atomic_file.h"
+#include "tr/io/progress.h"
 #include "tr/io/report.h"
 #include "tr/io/summary.h"
 #include "tr/task/engine.h"

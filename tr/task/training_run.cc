@@ -42,8 +42,6 @@ TrainingRun::TrainingRun(Engine& engine, const TrainingSettings& settings, const
       findings_(static_cast<std::size_t>(engine.ranks())) {}
 
 void TrainingRun::run(TrainingResult& result) {
-  const InterruptGuard interrupts;
-  interrupts_ = &interrupts;
   result_ = &result;
   engine_.pool().run([this](ThreadCommunicator& ranks) {
     const cpu::DenormalsOff denormals_off;
@@ -90,7 +88,7 @@ void TrainingRun::begin_batch(std::int64_t number, const Ticket& ticket) {
     epoch_ = {};
     epoch_.epoch = ticket.epoch + 1;
   }
-  if (interrupts_->pending()) {
+  if (interrupts_.pending()) {
     result_->interrupted = true;
     last_batch_.store(number, std::memory_order_relaxed);
   }
@@ -157,10 +155,11 @@ void TrainingRun::fail(StepStatus status, std::int64_t number, const Ticket& tic
   }
   const char* what = status == StepStatus::update_not_finite ? "a weight or gradient" : "the loss";
   if (status == StepStatus::illegal_label) what = "the loss of an illegal label";
-  throw Error(fmt::format(
-      "{} is not finite in {} batch {} of epoch {} (learning rate {}); first non-finite tensor: {}; "
-      "try a lower rate, a longer warm-up, or look at the data",
-      what, ticket.training ? "training" : "evaluation", ticket.batch + 1, ticket.epoch + 1, epoch_.lr, tensor));
+  throw Error(
+      fmt::format("{} is not finite in {} batch {} of epoch {} (learning rate {}); first non-finite tensor: {}; "
+                  "try a lower rate, a longer warm-up, or look at the data",
+                  what, ticket.training ? "training" : "evaluation", ticket.batch + 1, ticket.epoch + 1,
+                  static_cast<float>(epoch_.lr), tensor));
 }
 
 }  // namespace tr

@@ -46,9 +46,10 @@ class TrainingRun {
   const TrainingSettings& settings_;
   const AnyScheduler& scheduler_;
   std::vector<RankInput> inputs_;
+  // Before the pipeline, whose threads must not be the ones that SIGINT finds unblocked.
+  InterruptGuard interrupts_;
   BatchPipeline pipeline_;
   Progress& progress_;
-  const InterruptGuard* interrupts_ = nullptr;
   TrainingResult* result_ = nullptr;
   /// The batch behind which every rank leaves. Rank 0 names the batch at hand before all meet in it, so that the others
   /// see it behind that meeting, and not in the batch before.

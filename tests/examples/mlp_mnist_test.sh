@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# The example as a user meets it: what it prints, what it refuses, and with which exit code.
+set -uo pipefail
+example=$PWD/examples/mlp_mnist
+mnist=$PWD/examples/data/mnist
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
+failures=0
+
+fail() {
+  echo "FAILED: $1"
+  cat "$scratch/out" "$scratch/err"
+  ((failures += 1))
+}
+
+# expect CODE TEXT ARGS...: the example ends with CODE and its output holds TEXT.
+expect() {
+  local code=$1 text=$2 status=0
+  shift 2
+  "$example" "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+  if ((status != code)); then
+    fail "mlp_mnist $*: exit code $status instead of $code"
+  elif ! grep -qF -- "$text" "$scratch/out" "$scratch/err"; then
+    fail "mlp_mnist $*: no \"$text\""
+  fi
+}
+
+# A directory with the four files, to be damaged.
+copy_of_mnist() {
+  rm -rf "$scratch/mnist"
+  cp -rL "$mnist" "$scratch/mnist"
+  chmod -R u+w "$scratch/mnist"
+}
+
+expect 0 '--precision' --help
+expect 2 '--epochs' --epochs 0
+expect 2 '--epochs' --epochs many
+expect 2 '--threads' --threads -1
+expect 2 '--workers' --workers -1
+expect 2 '--precision' --precision fp8
+expect 2 '--nonsense' --nonsense
+expect 1 "$scratch/nowhere" --data "$scratch/nowhere"
+expect 1 "$scratch/none" --epochs 1 --json "$scratch/none/result.json"
+
+copy_of_mnist
+rm "$scratch/mnist/t10k-labels-idx1-ubyte.gz"
+expect 1 't10k-labels' --data "$scratch/mnist"
+
+copy_of_mnist
+head -c 5000000 "$mnist/train-images-idx3-ubyte.gz" >"$scratch/mnist/train-images-idx3-ubyte.gz"
+expect 1 'train-images-idx3-ubyte.gz' --data "$scratch/mnist"
+
+copy_of_mnist
+cp "$mnist/train-labels-idx1-ubyte.gz" "$scratch/mnist/train-images-idx3-ubyte.gz"
+expect 1 'labels' --data "$scratch/mnist"
+
+copy_of_mnist
+cp "$mnist/t10k-labels-idx1-ubyte.gz" "$scratch/mnist/train-labels-idx1-ubyte.gz"
+expect 1 '60000' --data "$scratch/mnist"
+
+copy_of_mnist
+gzip -d "$scratch/mnist/t10k-images-idx3-ubyte.gz"
+printf x >>"$scratch/mnist/t10k-images-idx3-ubyte"
+expect 1 't10k-images-idx3-ubyte' --data "$scratch/mnist"
+
+# More ranks than a batch has rows is no error.
+expect 0 'warning: 201 ranks for batches of 200 rows' --epochs 1 --threads 201 --quiet
+
+# SIGINT ends the run behind the step at hand; the result so far is written, whole.
+"$example" --epochs 1000 --json "$scratch/result.json" >"$scratch/out" 2>"$scratch/err" &
+for _ in $(seq 600); do
+  grep -q '^epoch 1/' "$scratch/out" && break
+  sleep 0.1
+done
+kill -INT $!
+status=0
+wait $! || status=$?
+((status == 130)) || fail "SIGINT: exit code $status instead of 130"
+python3 - "$scratch/result.json" <<'EOF' || fail 'the JSON of an interrupted run'
+import json, sys
+result = json.load(open(sys.argv[1]))
+assert 1 <= len(result["epochs"]) < 1000, result
+assert result["epochs"][0]["top1"] > 0.9, result
+assert len(result["weights_hash"]) == 16, result
+assert sum(result["plan"].values()) > 0, result
+EOF
+[[ $(ls "$scratch" | grep -c 'result.json') == 1 ]] || fail 'something half-written lies beside the JSON'
+
+((failures == 0)) || exit 1
+echo 'all as expected'

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/cpu/denormals.h"
+#include "kernels/cpu/threads.h"
+#include "tr/dist/rank_pool.h"
+#include "tr/dist/slice.h"
+#include "tr/exec/cpu_executor.h"
+#include "tr/exec/initialize.h"
+#include "tr/plan/runtime.h"
+
+namespace tr {
+
+/// A planned model on some ranks, its training step ready to run on a batch of `rows`, in any order of its nodes.
+class Rig {
+ public:
+  struct Config {
+    int ranks = 1;
+    int rows = 0;
+    Precision precision = Precision::fp32;
+    bool share_memory = true;
+    bool fuse = true;
+    CrossEntropyLoss loss;
+    AnyOptimizer optimizer = SGD().momentum(0.0);
+    std::vector<int> order;
+  };
+
+  Rig(const ModelSpec& model, const Config& config) : config_(config) {
+    std::vector<MemoryLayout> layouts;
+    for (int rank = 0; rank < config.ranks; ++rank) {
+      const int rows = rows_of(rank);
+      plans_.push_back(make_plan(model, {.precision = config.precision,
+                                         .train_rows = rows,
+                                         .evaluate_rows = rows,
+                                         .moments = moments_of(config.optimizer),
+                                         .fuse = config.fuse,
+                                         .share_memory = config.share_memory}));
+      bind_settings(plans_.back(), config.loss, config.optimizer);
+      layouts.push_back(plans_.back().memory);
+    }
+    arenas_ = std::make_unique<Arenas>(layouts);
+    pool_ = std::make_unique<RankPool>(config.ranks, [] { cpu::set_threads(1); });
+    executors_.resize(plans_.size());
+    pool_->run([&](ThreadCommunicator& ranks) { prepare(ranks.rank()); });
+    init_all(plans_.front(), *arenas_, 1);
+  }
+
+  StepStatus step() {
+    std::vector<StepStatus> status(plans_.size());
+    pool_->run([&](ThreadCommunicator& ranks) {
+      const cpu::DenormalsOff denormals_off;
+      const auto rank = static_cast<std::size_t>(ranks.rank());
+      status[rank] = executors_[rank]->run(0, 0, ranks);
+    });
+    return status.front();
+  }
+
+  int rows_of(int rank) const { return static_cast<int>(slice_of(config_.rows, rank, config_.ranks).count); }
+  const Plan& plan(int rank = 0) const { return plans_[static_cast<std::size_t>(rank)]; }
+  const CpuExecutor& executor(int rank = 0) const { return *executors_[static_cast<std::size_t>(rank)]; }
+
+  template <class T>
+  std::span<T> values(int id, int rank = 0) const {
+    const DTensor& tensor = plan(rank).tensors[id].tensor;
+    return {arenas_->at<T>(tensor, rank), static_cast<std::size_t>(tensor.shape.size())};
+  }
+  void set(Scalar scalar, float value) { values<float>(plan().fixed[scalar])[0] = value; }
+  /// After the masters were set by hand.
+  void weights_changed() { refresh_working_copies(plan(), *arenas_); }
+
+ private:
+  void prepare(int rank) {
+    auto& executor = executors_[static_cast<std::size_t>(rank)];
+    executor = std::make_unique<CpuExecutor>(plan(rank), *arenas_, rank, config_.optimizer);
+    executor->prepare({.kind = GraphKind::train, .rows = rows_of(rank), .total_rows = config_.rows}, config_.order);
+    executor->finish();
+  }
+
+  Config config_;
+  std::vector<Plan> plans_;
+  std::unique_ptr<Arenas> arenas_;
+  std::vector<std::unique_ptr<CpuExecutor>> executors_;
+  std::unique_ptr<RankPool> pool_;
+};
+
+}  // namespace tr
