@@ -14,7 +14,7 @@ namespace tr::cpu {
 /// One tensor as a kernel sees it; `data` is null where an optional operand is absent.
 struct Operand {
   std::byte* data = nullptr;
-  Shape shape;
+  Shape shape{};
   DType dtype = DType::fp32;
 
   template <class T>
@@ -29,9 +29,9 @@ struct Operation {
   static constexpr int max_operands = 6;
 
   OpKind kind = OpKind::meet;
-  OpAttributes attributes;
-  std::array<Operand, max_operands> in;
-  std::array<Operand, max_operands> out;
+  OpAttributes attributes{};
+  std::array<Operand, max_operands> in{};
+  std::array<Operand, max_operands> out{};
 };
 
 /// Memory that kernels of one rank use one after another; its size is known only when the last of them was made.
