@@ -1,0 +1,49 @@
+#include "kernels/cpu/adamw.h"
+
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/adamw.cc"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/update-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tr::cpu::HWY_NAMESPACE {
+
+bool adamw_update(const UpdateShare& share, const AdamWScalars& scalars) {
+  // Products of scalars are formed in fp64 and rounded once.
+  const auto beta1 = static_cast<float>(scalars.beta1);
+  const auto rest1 = static_cast<float>(1.0 - scalars.beta1);
+  const auto beta2 = static_cast<float>(scalars.beta2);
+  const auto rest2 = static_cast<float>(1.0 - scalars.beta2);
+  const auto kept = static_cast<float>(share.decay ? 1.0 - scalars.lr * scalars.weight_decay : 1.0);
+  const auto step = static_cast<float>(scalars.lr / scalars.bias_correction1);
+  const auto root = static_cast<float>(1.0 / std::sqrt(scalars.bias_correction2));
+  const auto eps = static_cast<float>(scalars.eps);
+  return update(share, [&](auto d, std::int64_t i, auto weight, auto gradient) HWY_ATTR {
+    const auto m = hn::MulAdd(hn::Set(d, beta1), load(d, share.moment1 + i), hn::Mul(hn::Set(d, rest1), gradient));
+    const auto square = hn::Mul(gradient, gradient);
+    const auto v = hn::MulAdd(hn::Set(d, beta2), load(d, share.moment2 + i), hn::Mul(hn::Set(d, rest2), square));
+    store(m, d, share.moment1 + i);
+    store(v, d, share.moment2 + i);
+    const auto denominator = hn::MulAdd(hn::Sqrt(v), hn::Set(d, root), hn::Set(d, eps));
+    const auto change = hn::Div(hn::Mul(hn::Set(d, step), m), denominator);
+    return hn::Sub(hn::Mul(weight, hn::Set(d, kept)), change);
+  });
+}
+
+}  // namespace tr::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tr::cpu {
+
+HWY_EXPORT(adamw_update);
+
+bool adamw_update(const UpdateShare& share, const AdamWScalars& scalars) {
+  return HWY_DYNAMIC_DISPATCH(adamw_update)(share, scalars);
+}
+
+}  // namespace tr::cpu
+#endif
