@@ -7,7 +7,7 @@
 
 namespace tr::cpu {
 
-/// What the rows of a batch show to be wrong, in place of a rank.
+/// Stands in place of a rank where the label is none of the classes.
 inline constexpr std::int32_t illegal_label_rank = -1;
 
 struct SoftmaxCeRows {

@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/cpu/kernel.h"
@@ -64,7 +66,7 @@ constexpr DType dtype_of() {
   return DType::uint8;
 }
 
-/// An operand over a vector; one byte beyond the end for an empty one, since only an absent operand has no address.
+/// An operand over a vector. An empty one gets an address too, since only an absent operand has none.
 template <class T>
 Operand operand(std::vector<T>& values, const Shape& shape) {
   if (values.capacity() == 0) values.reserve(1);
