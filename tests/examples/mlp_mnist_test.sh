@@ -42,6 +42,9 @@ expect 2 '--nonsense' --nonsense
 expect 1 "$scratch/nowhere" --data "$scratch/nowhere"
 expect 1 "$scratch/none" --epochs 1 --json "$scratch/none/result.json"
 
+# A processor without AVX-512, as far as the matrix library may know.
+ONEDNN_MAX_CPU_ISA=AVX2 expect 1 '--precision fp32' --precision bf16
+
 copy_of_mnist
 rm "$scratch/mnist/t10k-labels-idx1-ubyte.gz"
 expect 1 't10k-labels' --data "$scratch/mnist"

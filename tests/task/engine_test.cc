@@ -173,6 +173,21 @@ TEST_CASE("a loss that is not finite never reaches the weights, on any rank") {
   }
 }
 
+TEST_CASE("an evaluation whose logits are all NaN is reported and never right") {
+  for (int ranks : {1, 2}) {
+    OneStep step(ranks);
+    const Plan& plan = step.plan_of(0);
+    for (const PlanTensor& t : plan.tensors) {
+      if (t.tensor.region != Region::w_fc_bias) continue;
+      auto* bias = step.engine().arenas().at<float>(t.tensor, 0);
+      std::fill(bias, bias + t.tensor.shape.size(), std::numeric_limits<float>::quiet_NaN());
+    }
+    CHECK(step.run(GraphKind::evaluate) == StepStatus::loss_not_finite);
+    CHECK(step.engine().executor(0).accumulated()[1] == 0.0);
+    CHECK(step.engine().executor(0).accumulated()[2] == 0.0);
+  }
+}
+
 TEST_CASE("what is printed is what is allocated") {
   for (int ranks : {1, 3}) {
     OneStep step(ranks);
