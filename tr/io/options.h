@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tr/base/dtype.h"
+#include "tr/base/error.h"
+
+namespace tr {
+
+/// How many CPUs this process may run on: those of its affinity mask, not all of the machine.
+int available_cpus();
+
+/// What a training program takes from its command line.
+struct Options {
+  int epochs = 10;
+  /// Ranks, one thread each.
+  int threads = available_cpus();
+  /// Threads that prepare batches; 0 leaves that to the ranks. Results do not depend on it.
+  int workers = 1;
+  Precision precision = Precision::fp32;
+  std::uint64_t seed = 1;
+  /// Directory of the data set; empty means the data set's own default.
+  std::string data;
+  /// File that the result is written to; empty means none.
+  std::string json;
+  /// Whether to print the result alone.
+  bool quiet = false;
+};
+
+/// A command line that cannot be followed or only asks for help; the text is what there is to print.
+class UsageError : public Error {
+ public:
+  UsageError(const std::string& text, int exit_code) : Error(text), exit_code_(exit_code) {}
+
+  /// 0 where help was asked for, else 2.
+  int exit_code() const { return exit_code_; }
+
+ private:
+  int exit_code_;
+};
+
+/// Reads --epochs, --threads, --workers, --precision, --seed, --data, --json and --quiet; what is not given keeps its
+/// value in `defaults`. Given paths are taken relative to BUILD_WORKING_DIRECTORY where that is set, since `bazel run`
+/// starts a program in a directory of its own. Throws UsageError naming the option, its value and the legal range.
+Options parse_options(int argc, const char* const* argv, Options defaults = {});
+
+}  // namespace tr

@@ -1,0 +1,90 @@
+#include "tr/io/report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tr/io/atomic_file.h"
+#include "tr/io/options.h"
+
+namespace tr {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// 128 + SIGINT, what a shell gives for a program that Ctrl-C ended.
+constexpr int exit_interrupted = 130;
+
+std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+void print(std::FILE* out, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), out);
+  std::fflush(out);
+}
+
+Json epoch_json(const EpochResult& epoch) {
+  return {{"epoch", epoch.epoch},
+          {"lr", epoch.lr},
+          {"train_loss", epoch.train_loss},
+          {"test_loss", epoch.evaluated ? Json(epoch.test_loss) : Json()},
+          {"top1", epoch.evaluated ? Json(epoch.top1) : Json()},
+          {"seconds", epoch.seconds},
+          {"images_per_second", epoch.images_per_second}};
+}
+
+}  // namespace
+
+int report(const TrainingResult& result, std::FILE* out) {
+  const std::string conditions = fmt::format(
+      "on {}, {}, seed {}", counted(static_cast<std::size_t>(result.threads), "rank"), result.precision, result.seed);
+  if (result.dry) {
+    print(out, fmt::format("planned {}; nothing was trained\n", conditions));
+    return 0;
+  }
+  std::string text;
+  if (result.interrupted) text += "interrupted; this is what there is so far\n";
+  text += result.best_epoch > 0
+              ? fmt::format("best top-1 {:.2f} % in epoch {}", 100.0 * result.best_top1, result.best_epoch)
+              : std::string("no epoch was evaluated");
+  text += fmt::format(", {} in {:.2f} s\n", counted(result.epochs.size(), "epoch"), result.total_seconds);
+  text += fmt::format("weights {} {}\n", hash_text(result.weights_hash), conditions);
+  print(out, text);
+  return result.interrupted ? exit_interrupted : 0;
+}
+
+int report(const std::exception& error, std::FILE* out, std::FILE* err) {
+  const auto* usage = dynamic_cast<const UsageError*>(&error);
+  if (usage != nullptr && usage->exit_code() == 0) {
+    print(out, usage->what());
+    return 0;
+  }
+  print(err, fmt::format("error: {}\n", error.what()));
+  if (usage == nullptr) return 1;
+  print(err, "--help lists the options\n");
+  return usage->exit_code();
+}
+
+void write_json(const TrainingResult& result, const std::string& path) {
+  Json plan = Json::object();
+  for (const RegionBytes& region : result.plan) plan[region.region] = region.bytes;
+  Json epochs = Json::array();
+  for (const EpochResult& epoch : result.epochs) epochs.push_back(epoch_json(epoch));
+  const Json object{{"model", result.model},
+                    {"threads", result.threads},
+                    {"precision", result.precision},
+                    {"seed", result.seed},
+                    {"best_top1", result.best_top1},
+                    {"best_epoch", result.best_epoch},
+                    {"total_seconds", result.total_seconds},
+                    {"weights_hash", hash_text(result.weights_hash)},
+                    {"plan", plan},
+                    {"epochs", epochs}};
+  // A name that is not UTF-8 must not cost the result of the run.
+  write_file(path, object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace tr
