@@ -66,19 +66,27 @@ gzip -d "$scratch/mnist/t10k-images-idx3-ubyte.gz"
 printf x >>"$scratch/mnist/t10k-images-idx3-ubyte"
 expect 1 't10k-images-idx3-ubyte' --data "$scratch/mnist"
 
-# More ranks than a batch has rows is no error.
-expect 0 'warning: 201 ranks for batches of 200 rows' --epochs 1 --threads 201 --quiet
+# interrupt_at TEXT ARGS...: sends SIGINT once the output holds TEXT; the example ends behind the step at hand with code 130.
+interrupt_at() {
+  local text=$1 status=0
+  shift
+  "$example" --epochs 1000 --json "$scratch/result.json" "$@" >"$scratch/out" 2>"$scratch/err" &
+  for _ in $(seq 600); do
+    grep -qF -- "$text" "$scratch/out" "$scratch/err" && break
+    sleep 0.1
+  done
+  grep -qF -- "$text" "$scratch/out" "$scratch/err" || fail "mlp_mnist $*: no \"$text\""
+  kill -INT $!
+  wait $! || status=$?
+  ((status == 130)) || fail "SIGINT: exit code $status instead of 130"
+}
 
-# SIGINT ends the run behind the step at hand; the result so far is written, whole.
-"$example" --epochs 1000 --json "$scratch/result.json" >"$scratch/out" 2>"$scratch/err" &
-for _ in $(seq 600); do
-  grep -q '^epoch 1/' "$scratch/out" && break
-  sleep 0.1
-done
-kill -INT $!
-status=0
-wait $! || status=$?
-((status == 130)) || fail "SIGINT: exit code $status instead of 130"
+# More ranks than a batch has rows is no error.
+interrupt_at 'total' --threads 201
+grep -qF 'warning: 201 ranks for batches of 200 rows: 1 of them' "$scratch/err" || fail 'no warning of idle ranks'
+
+# The result so far is written, whole.
+interrupt_at 'epoch 1/'
 python3 - "$scratch/result.json" <<'EOF' || fail 'the JSON of an interrupted run'
 import json, sys
 result = json.load(open(sys.argv[1]))

@@ -8,10 +8,11 @@
 namespace tr {
 
 /// Where the threads of one process meet. A thread that arrives early spins for some microseconds and then sleeps: on a
-/// machine that is shared, waiting by spinning alone can be twenty times slower.
+/// machine that is shared, waiting by spinning alone can be twenty times slower. Where there are more threads than
+/// CPUs, it sleeps at once, since whoever it waits for may need its CPU.
 class ThreadGroup {
  public:
-  explicit ThreadGroup(int size) : size_(size) {}
+  explicit ThreadGroup(int size);
   ThreadGroup(const ThreadGroup&) = delete;
   ThreadGroup& operator=(const ThreadGroup&) = delete;
 
@@ -24,6 +25,7 @@ class ThreadGroup {
 
  private:
   const int size_;
+  const int spins_;
   // Apart from each other, since one is written by all and the other polled by all.
   alignas(64) std::atomic<int> arrived_{0};
   alignas(64) std::atomic<std::uint32_t> phase_{0};
