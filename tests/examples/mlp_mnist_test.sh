@@ -86,7 +86,7 @@ interrupt_at 'total' --threads 201
 grep -qF 'warning: 201 ranks for batches of 200 rows: 1 of them' "$scratch/err" || fail 'no warning of idle ranks'
 
 # The result so far is written, whole.
-interrupt_at 'epoch 1/'
+interrupt_at ' 1/1000 '
 python3 - "$scratch/result.json" <<'EOF' || fail 'the JSON of an interrupted run'
 import json, sys
 result = json.load(open(sys.argv[1]))
