@@ -9,6 +9,7 @@
 #include "tr/algo/any_optimizer.h"
 #include "tr/dist/thread_group.h"
 #include "tr/exec/arenas.h"
+#include "tr/exec/step_status.h"
 #include "tr/plan/plan.h"
 
 namespace tr {
@@ -25,9 +26,6 @@ struct Variant {
 
   friend bool operator==(const Variant&, const Variant&) = default;
 };
-
-/// What the ranks agree on at a meeting point.
-enum class StepStatus : std::uint8_t { ok, illegal_label, loss_not_finite, update_not_finite };
 
 /// Binds the graphs of a plan to memory and kernels for one rank, and runs them. Everything but the constructor must be
 /// called on the rank's own thread.

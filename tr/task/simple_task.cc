@@ -4,10 +4,13 @@
 
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "kernels/cpu/denormals.h"
 #include "kernels/cpu/threads.h"
 #include "tr/base/error.h"
+#include "tr/dist/rank_pool.h"
+#include "tr/exec/cpu_executor.h"
 #include "tr/exec/initialize.h"
 
 namespace tr {
@@ -17,7 +20,36 @@ std::string text_of(const Shape& s) { return fmt::format("{}x{}x{}x{}", s.n, s.h
 
 }  // namespace
 
-SimpleTask::SimpleTask(const SimpleTaskConfig& config) : config_(config) {
+class SimpleTask::Impl {
+ public:
+  explicit Impl(const SimpleTaskConfig& config);
+
+  int tensor(Region region, Shape shape, DType dtype);
+  void node(const Node& node);
+  void compile();
+  void set(int id, const Tensor& value);
+  void set(int id, const Tensor& value, int rank);
+  Tensor fetch(int id, int rank) const;
+  StepStatus run(int times);
+  const Plan& plan() const { return plan_; }
+
+ private:
+  void require_compiled(const char* call) const;
+  void require_planning(const char* call) const;
+  const DTensor& checked(int id) const;
+  const DTensor& checked(int id, int rank) const;
+  void start_ranks();
+  [[noreturn]] void report_illegal_label() const;
+
+  SimpleTaskConfig config_;
+  Plan plan_;
+  std::unique_ptr<Arenas> arenas_;
+  std::vector<std::unique_ptr<CpuExecutor>> executors_;
+  // Last, so that its threads end before what they use.
+  std::unique_ptr<RankPool> pool_;
+};
+
+SimpleTask::Impl::Impl(const SimpleTaskConfig& config) : config_(config) {
   if (config.ranks < 1) value_error("ranks", config.ranks, "1 or more");
   validate(config.optimizer);
   plan_.spec.precision = config.precision;
@@ -27,22 +59,25 @@ SimpleTask::SimpleTask(const SimpleTaskConfig& config) : config_(config) {
   plan_.fixed = detail::declare_results(declare);
 }
 
-SimpleTask::~SimpleTask() = default;
-
-void SimpleTask::require_compiled(const char* call) const {
+void SimpleTask::Impl::require_compiled(const char* call) const {
   if (!pool_) throw StateError(fmt::format("{}() before compile()", call));
 }
 
-void SimpleTask::require_planning(const char* call) const {
+void SimpleTask::Impl::require_planning(const char* call) const {
   if (pool_) throw StateError(fmt::format("{}() after compile(): the graph is fixed", call));
 }
 
-const DTensor& SimpleTask::checked(int id) const {
+const DTensor& SimpleTask::Impl::checked(int id) const {
   if (id < 0 || id >= plan_.tensors.size()) value_error("the tensor id", id, "an id that tensor() or scalar() gave");
   return plan_.tensors[id].tensor;
 }
 
-int SimpleTask::tensor(Region region, Shape shape, DType dtype) {
+const DTensor& SimpleTask::Impl::checked(int id, int rank) const {
+  if (rank < 0 || rank >= config_.ranks) value_error("rank", rank, "the ranks of the task, counted from 0");
+  return checked(id);
+}
+
+int SimpleTask::Impl::tensor(Region region, Shape shape, DType dtype) {
   require_planning("tensor");
   if (shape.n < 0 || shape.h < 0 || shape.w < 0 || shape.c < 0) {
     throw ShapeError(fmt::format("a tensor of {}: no dimension is negative", text_of(shape)));
@@ -51,7 +86,7 @@ int SimpleTask::tensor(Region region, Shape shape, DType dtype) {
   return plan_.tensors.push({.tensor = {.id = id, .shape = shape, .dtype = dtype, .region = region}});
 }
 
-void SimpleTask::node(const Node& node) {
+void SimpleTask::Impl::node(const Node& node) {
   require_planning("node");
   for (const Operands& ids : {node.in, node.out}) {
     for (int id : ids) {
@@ -61,7 +96,7 @@ void SimpleTask::node(const Node& node) {
   plan_.graphs[0].nodes.push(node);
 }
 
-void SimpleTask::compile() {
+void SimpleTask::Impl::compile() {
   require_planning("compile");
   const int declared = plan_.tensors.size();
   detail::declare_moments(plan_.tensors, plan_.spec.moments);
@@ -75,7 +110,7 @@ void SimpleTask::compile() {
   start_ranks();
 }
 
-void SimpleTask::start_ranks() {
+void SimpleTask::Impl::start_ranks() {
   arenas_ = std::make_unique<Arenas>(std::vector<MemoryLayout>(static_cast<std::size_t>(config_.ranks), plan_.memory));
   pool_ = std::make_unique<RankPool>(config_.ranks, [] { cpu::set_threads(1); });
   executors_.resize(static_cast<std::size_t>(config_.ranks));
@@ -88,14 +123,13 @@ void SimpleTask::start_ranks() {
   init_all(plan_, *arenas_, 0);
 }
 
-void SimpleTask::set(int id, const Tensor& value) {
+void SimpleTask::Impl::set(int id, const Tensor& value) {
   for (int rank = 0; rank < config_.ranks; ++rank) set(id, value, rank);
 }
 
-void SimpleTask::set(int id, const Tensor& value, int rank) {
+void SimpleTask::Impl::set(int id, const Tensor& value, int rank) {
   require_compiled("set");
-  const DTensor& tensor = checked(id);
-  if (rank < 0 || rank >= config_.ranks) value_error("rank", rank, "the ranks of the task, counted from 0");
+  const DTensor& tensor = checked(id, rank);
   if (value.shape() != tensor.shape) {
     throw ShapeError(
         fmt::format("tensor {} is {}, the value is {}", id, text_of(tensor.shape), text_of(value.shape())));
@@ -109,15 +143,9 @@ void SimpleTask::set(int id, const Tensor& value, int rank) {
   }
 }
 
-void SimpleTask::set(Scalar which, double value) {
-  const float rounded = static_cast<float>(value);
-  set(scalar(which), Tensor::of<float>({}, std::span<const float>(&rounded, 1)));
-}
-
-Tensor SimpleTask::fetch(int id, int rank) const {
+Tensor SimpleTask::Impl::fetch(int id, int rank) const {
   require_compiled("fetch");
-  const DTensor& tensor = checked(id);
-  if (rank < 0 || rank >= config_.ranks) value_error("rank", rank, "the ranks of the task, counted from 0");
+  const DTensor& tensor = checked(id, rank);
   Tensor value(tensor.shape, tensor.dtype);
   if (tensor.bytes() > 0) {
     std::memcpy(value.bytes().data(), arenas_->address(tensor, rank), static_cast<std::size_t>(tensor.bytes()));
@@ -125,7 +153,7 @@ Tensor SimpleTask::fetch(int id, int rank) const {
   return value;
 }
 
-StepStatus SimpleTask::run(int times) {
+StepStatus SimpleTask::Impl::run(int times) {
   require_compiled("run");
   StepStatus status = StepStatus::ok;
   pool_->run([&](ThreadCommunicator& ranks) {
@@ -144,7 +172,7 @@ StepStatus SimpleTask::run(int times) {
   return status;
 }
 
-void SimpleTask::report_illegal_label() const {
+void SimpleTask::Impl::report_illegal_label() const {
   for (const Node& node : plan_.graphs[0].nodes) {
     if (node.op != OpKind::softmax_ce && node.op != OpKind::softmax_ce_evaluate) continue;
     const int classes = plan_.tensors[node.in[0]].tensor.shape.c;
@@ -158,6 +186,23 @@ void SimpleTask::report_illegal_label() const {
     }
   }
   throw Error("internal error: an illegal label was counted and is not there");
+}
+
+SimpleTask::SimpleTask(const SimpleTaskConfig& config) : impl_(std::make_unique<Impl>(config)) {}
+SimpleTask::~SimpleTask() = default;
+
+int SimpleTask::tensor(Region region, Shape shape, DType dtype) { return impl_->tensor(region, shape, dtype); }
+void SimpleTask::node(const Node& node) { impl_->node(node); }
+void SimpleTask::compile() { impl_->compile(); }
+void SimpleTask::set(int id, const Tensor& value) { impl_->set(id, value); }
+void SimpleTask::set(int id, const Tensor& value, int rank) { impl_->set(id, value, rank); }
+Tensor SimpleTask::fetch(int id, int rank) const { return impl_->fetch(id, rank); }
+StepStatus SimpleTask::run(int times) { return impl_->run(times); }
+const Plan& SimpleTask::plan() const { return impl_->plan(); }
+
+void SimpleTask::set(Scalar which, double value) {
+  const float rounded = static_cast<float>(value);
+  set(scalar(which), Tensor::of<float>({}, std::span<const float>(&rounded, 1)));
 }
 
 }  // namespace tr

@@ -1,13 +1,9 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "tr/algo/any_optimizer.h"
-#include "tr/algo/loss.h"
-#include "tr/dist/rank_pool.h"
-#include "tr/exec/cpu_executor.h"
+#include "tr/exec/step_status.h"
 #include "tr/plan/plan.h"
 #include "tr/tensor/tensor.h"
 
@@ -44,9 +40,9 @@ class SimpleTask {
   /// Declares a tensor and gives its id. Tensors of the shared arena exist once, others once a rank.
   int tensor(Region region, Shape shape, DType dtype);
   /// The id of a scalar, of the five sums of a loss, or of their accumulation; every graph has them.
-  int scalar(Scalar which) const { return plan_.fixed[which]; }
-  int result() const { return plan_.fixed.result; }
-  int accumulated() const { return plan_.fixed.accumulated; }
+  int scalar(Scalar which) const { return plan().fixed[which]; }
+  int result() const { return plan().fixed.result; }
+  int accumulated() const { return plan().fixed.accumulated; }
   void node(const Node& node);
   void compile();
 
@@ -60,20 +56,11 @@ class SimpleTask {
   /// label is not one of the classes, naming rank, sample and label.
   StepStatus run(int times = 1);
 
-  const Plan& plan() const { return plan_; }
+  const Plan& plan() const;
 
  private:
-  void require_compiled(const char* call) const;
-  void require_planning(const char* call) const;
-  const DTensor& checked(int id) const;
-  void start_ranks();
-  [[noreturn]] void report_illegal_label() const;
-
-  SimpleTaskConfig config_;
-  Plan plan_;
-  std::unique_ptr<Arenas> arenas_;
-  std::vector<std::unique_ptr<CpuExecutor>> executors_;
-  std::unique_ptr<RankPool> pool_;
+  class Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace tr
