@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
 #include <limits>
 #include <string>
 
@@ -68,16 +67,6 @@ TEST_CASE("the gradient travels only to where a layer before has parameters") {
   CHECK(arch[3].site.needs_data_gradient);
   CHECK(arch[3].site.feeds_loss);
   CHECK_FALSE(arch[2].site.feeds_loss);
-}
-
-TEST_CASE("seq and repeat nest and keep the order") {
-  constexpr auto blueprint = seq(flatten(), repeat<2>(fc(5), seq(relu(), fc(6))), fc(10));
-  static_assert(blueprint.size() == 8);
-  const std::array<LayerKind, 8> kinds{LayerKind::flatten, LayerKind::fc,   LayerKind::relu, LayerKind::fc,
-                                       LayerKind::fc,      LayerKind::relu, LayerKind::fc,   LayerKind::fc};
-  for (int i = 0; i < 8; ++i) CHECK(blueprint.layers[i].kind == kinds[i]);
-  CHECK(blueprint.layers[4].fc.out == 5);
-  CHECK(blueprint.layers[6].fc.out == 6);
 }
 
 }  // namespace tr
