@@ -43,6 +43,8 @@ TrainingRun::TrainingRun(Engine& engine, const TrainingSettings& settings, const
 
 void TrainingRun::run(TrainingResult& result) {
   result_ = &result;
+  // Nothing is allocated between the first step and the last.
+  result.epochs.reserve(static_cast<std::size_t>(settings_.total_epochs));
   engine_.pool().run([this](ThreadCommunicator& ranks) {
     const cpu::DenormalsOff denormals_off;
     try {
