@@ -13,11 +13,16 @@ if output=$(compile '{wrong}'); then
   echo 'the wrong program, TOKEN={wrong}, compiles'
   exit 1
 fi
-if ! head -n {lines} <<<"$output" | grep -qF -- '{message}'; then
-  printf 'the first {lines} lines lack "%s":\\n%s\\n' '{message}' "$output"
-  exit 1
-fi
+for message in {messages}; do
+  if ! head -n {lines} <<<"$output" | grep -qF -- "$message"; then
+    printf 'the first {lines} lines lack "%s":\\n%s\\n' "$message" "$output"
+    exit 1
+  fi
+done
 """
+
+def _quoted(text):
+    return "'" + text.replace("'", "'\\''") + "'"
 
 def _compile_fail_test_impl(ctx):
     headers = depset(transitive = [dep[CcInfo].compilation_context.headers for dep in ctx.attr.deps])
@@ -27,7 +32,7 @@ def _compile_fail_test_impl(ctx):
         src = ctx.file.src.path,
         right = ctx.attr.right,
         wrong = ctx.attr.wrong,
-        message = ctx.attr.message.replace("'", "'\\''"),
+        messages = " ".join([_quoted(m) for m in ctx.attr.messages]),
         lines = ctx.attr.lines,
     ))
     return DefaultInfo(
@@ -42,8 +47,8 @@ compile_fail_test = rule(
         "src": attr.label(mandatory = True, allow_single_file = [".cc"], doc = "a program with TOKEN in it"),
         "right": attr.string(mandatory = True, doc = "what TOKEN is in the program that compiles"),
         "wrong": attr.string(mandatory = True, doc = "what TOKEN is in the one that must not"),
-        "message": attr.string(mandatory = True, doc = "text the compiler must print"),
-        "lines": attr.int(default = 3, doc = "among how many of its first lines"),
+        "messages": attr.string_list(mandatory = True, doc = "texts the compiler must print"),
+        "lines": attr.int(default = 3, doc = "all of them among how many of its first lines"),
         "deps": attr.label_list(providers = [CcInfo]),
     },
 )
