@@ -1,12 +1,14 @@
 #include "tr/dist/rank_pool.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <array>
 #include <atomic>
 #include <stdexcept>
 #include <vector>
 
+#include "tr/base/error.h"
 #include "tr/dist/slice.h"
 
 namespace tr {
@@ -55,6 +57,22 @@ TEST_CASE("a rank that fails frees those who wait for it, and its exception reac
   });
   CHECK(done == 1);
 }
+
+// The sanitizers map far more memory than the limit that this test sets.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("a pool whose threads cannot all be started says so and leaves none behind") {
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  const rlimit tight{400U << 20U, before.rlim_max};
+  setrlimit(RLIMIT_AS, &tight);
+  CHECK_THROWS_AS(RankPool(1000, [] {}), Error);
+  setrlimit(RLIMIT_AS, &before);
+  RankPool pool(2, [] {});
+  std::atomic<int> ran = 0;
+  pool.run([&](ThreadCommunicator&) { ++ran; });
+  CHECK(ran == 2);
+}
+#endif
 
 TEST_CASE("shares follow each other, cover everything and differ by at most one") {
   for (std::int64_t total : {0, 1, 2, 3, 66, 200, 1'000'003}) {

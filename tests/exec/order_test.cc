@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -42,7 +41,7 @@ std::vector<Edge> edges_of(const ComputationGraph& graph) { return {graph.edges.
 /// All that a step is for: weights, sums, and how it ended.
 struct Outcome {
   std::vector<float> weights;
-  std::array<double, SoftmaxCe::result_values> sums{};
+  Metrics sums;
   StepStatus status = StepStatus::ok;
 
   friend bool operator==(const Outcome&, const Outcome&) = default;

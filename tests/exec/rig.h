@@ -4,11 +4,10 @@
 #include <span>
 #include <vector>
 
-#include "kernels/cpu/denormals.h"
-#include "kernels/cpu/threads.h"
 #include "tr/dist/rank_pool.h"
 #include "tr/dist/slice.h"
 #include "tr/exec/cpu_executor.h"
+#include "tr/exec/cpu_rank.h"
 #include "tr/exec/initialize.h"
 #include "tr/plan/runtime.h"
 
@@ -42,7 +41,7 @@ class Rig {
       layouts.push_back(plans_.back().memory);
     }
     arenas_ = std::make_unique<Arenas>(layouts);
-    pool_ = std::make_unique<RankPool>(config.ranks, [] { cpu::set_threads(1); });
+    pool_ = std::make_unique<RankPool>(config.ranks, set_up_rank_thread);
     executors_.resize(plans_.size());
     pool_->run([&](ThreadCommunicator& ranks) { prepare(ranks.rank()); });
     init_all(plans_.front(), *arenas_, 1);
@@ -51,7 +50,7 @@ class Rig {
   StepStatus step() {
     std::vector<StepStatus> status(plans_.size());
     pool_->run([&](ThreadCommunicator& ranks) {
-      const cpu::DenormalsOff denormals_off;
+      const RankScope scope;
       const auto rank = static_cast<std::size_t>(ranks.rank());
       status[rank] = executors_[rank]->run(0, 0, ranks);
     });

@@ -16,8 +16,8 @@ struct LossGraph {
     loss.logits = graph_.tensor(Region::f_feature, {1, 1, 1, 10}, logits, 0);
     loss.labels = graph_.tensor(Region::i_a_label, {}, DType::int32, -1);
     loss.smoothing = graph_.tensor(Region::s_scalar_fp32, {}, DType::fp32, -1);
-    loss.result = graph_.tensor(Region::r_result, {1, 1, 1, SoftmaxCe::result_values}, DType::fp64, -1);
-    loss.accumulated = graph_.tensor(Region::r_accumulated, {1, 1, 1, SoftmaxCe::result_values}, DType::fp64, -1);
+    loss.result = graph_.tensor(Region::r_result, {1, 1, 1, metric_count}, DType::fp64, -1);
+    loss.accumulated = graph_.tensor(Region::r_accumulated, {1, 1, 1, metric_count}, DType::fp64, -1);
     gradient = loss.train(graph_, overwrite);
   }
 

@@ -32,7 +32,7 @@ constexpr std::int64_t parameters() {
 }
 static_assert(parameters() == 1462538);
 static_assert(Compiled::value.train.size() == 22);
-static_assert(Compiled::value.evaluate.size() == 6);
+static_assert(Compiled::value.evaluate.size() == 7);
 
 ModelSpec spec() { return {Mlp::blueprint.layers, Digits::sample, Digits::classes}; }
 

@@ -52,6 +52,38 @@ struct Exploding {
   float lr(int epoch, int batch) const { return epoch == 1 && batch == 2 ? std::numeric_limits<float>::max() : 0.01F; }
 };
 
+/// Spots, but for what `open` gives.
+struct SpotsType {
+  static constexpr std::string_view name = "spots";
+  static constexpr Shape sample = Spots::sample;
+  static constexpr int classes = Spots::classes;
+  static constexpr Normalization normalization = Spots::normalization;
+};
+struct WrongPictures : SpotsType {
+  static DataSplits open(const std::string&) {
+    DataSplits data = Spots::open("");
+    data.test.sample = {1, 2, 8, 1};
+    return data;
+  }
+};
+struct NoSamples : SpotsType {
+  static DataSplits open(const std::string&) { return {Spots::make(0, 1), Spots::make(10, 2)}; }
+};
+struct WrongLabel : SpotsType {
+  static DataSplits open(const std::string&) {
+    DataSplits data = Spots::open("");
+    data.train.labels[17] = -3;
+    return data;
+  }
+};
+
+template <class Data>
+struct RunOn {
+  using model = SmallNet;
+  using data = Data;
+  static constexpr int batch = 64;
+};
+
 struct OneSample {
   static constexpr std::string_view name = "one sample";
   static constexpr Shape sample = Spots::sample;
@@ -216,6 +248,38 @@ TEST_CASE("a weight that is not finite stops the run and is named") {
     CHECK(text.find("learning rate 3.4028235e+38") != std::string::npos);
     CHECK(text.find("first non-finite tensor: w_fc_") != std::string::npos);
   }
+}
+
+TEST_CASE("ranks that far outnumber the CPUs agree on a failure") {
+  // A rank that is ahead must not show the others what it has not yet met them about.
+  for (int i = 0; i < 40; ++i) {
+    DeepLearningTask<SmallRun> task(small_options(16));
+    task.optimizer(SGD()).scheduler(Exploding()).total_epochs(4);
+    task.compile();
+    CHECK_THROWS_AS(task.run(), Error);
+  }
+}
+
+TEST_CASE("options made by hand are checked") {
+  Options options = small_options(0);
+  CHECK_THROWS_AS(DeepLearningTask<SmallRun>{options}, ValueError);
+  options.threads = 1;
+  options.workers = -1;
+  CHECK_THROWS_AS(DeepLearningTask<SmallRun>{options}, ValueError);
+}
+
+TEST_CASE("a data set that is not what its type declares is refused") {
+  CHECK_THROWS_AS(train<RunOn<WrongPictures>>(small_options()), DataError);
+  CHECK_THROWS_AS(train<RunOn<NoSamples>>(small_options()), DataError);
+  std::string text;
+  try {
+    train<RunOn<WrongLabel>>(small_options());
+  } catch (const DataError& error) {
+    text = error.what();
+  }
+  CAPTURE(text);
+  CHECK(text.find("17") != std::string::npos);
+  CHECK(text.find("-3") != std::string::npos);
 }
 
 TEST_CASE("a dry run plans, prints and trains nothing") {

@@ -9,9 +9,9 @@
 #include <random>
 #include <vector>
 
-#include "kernels/cpu/denormals.h"
 #include "tests/task/small_run.h"
 #include "tr/dist/slice.h"
+#include "tr/exec/cpu_rank.h"
 #include "tr/io/summary.h"
 
 namespace tr {
@@ -63,11 +63,11 @@ class OneStep {
   StepStatus run(GraphKind kind = GraphKind::train) {
     StepStatus status = StepStatus::ok;
     engine_.pool().run([&](ThreadCommunicator& ranks) {
-      const cpu::DenormalsOff denormals_off;
+      const RankScope scope;
       CpuExecutor& executor = engine_.executor(ranks.rank());
       executor.run(engine_.variant(kind, rows_), 0, ranks);
       ranks.meet();
-      if (ranks.rank() == 0) status = executor.agreed_status();
+      if (ranks.rank() == 0) status = executor.status(0);
     });
     return status;
   }
@@ -155,7 +155,7 @@ TEST_CASE("the rows behind a partial batch never reach loss, gradient or metric"
         if (is_parameter(t.tensor.region)) CHECK(clean.weight(t.tensor.id) == poisoned.weight(t.tensor.id));
       }
       CHECK(clean.engine().executor(0).accumulated() == poisoned.engine().executor(0).accumulated());
-      CHECK(clean.engine().executor(0).accumulated()[3] == rows);
+      CHECK(clean.engine().executor(0).accumulated()[Metric::rows] == rows);
     }
   }
 }
@@ -183,8 +183,8 @@ TEST_CASE("an evaluation whose logits are all NaN is reported and never right") 
       std::fill(bias, bias + t.tensor.shape.size(), std::numeric_limits<float>::quiet_NaN());
     }
     CHECK(step.run(GraphKind::evaluate) == StepStatus::loss_not_finite);
-    CHECK(step.engine().executor(0).accumulated()[1] == 0.0);
-    CHECK(step.engine().executor(0).accumulated()[2] == 0.0);
+    CHECK(step.engine().executor(0).accumulated()[Metric::top1] == 0.0);
+    CHECK(step.engine().executor(0).accumulated()[Metric::top5] == 0.0);
   }
 }
 

@@ -15,8 +15,8 @@ struct HeapReport {
   std::int64_t most_bytes = 0;
   /// Calls that returned without freeing all they took.
   std::int64_t calls_that_kept = 0;
-  /// Bytes in use at the end more than at the beginning; what another thread's call of the library holds just then is not
-  /// among them, since that call answers for itself.
+  /// Bytes in use at the end more than at the beginning; what another thread's call of the library holds just then is
+  /// not among them, since that call answers for itself.
   std::int64_t growth = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/base/near.h"
+#include "tr/base/bf16.h"
 #include "tr/base/error.h"
 
 namespace tr {
@@ -93,6 +94,38 @@ TEST_CASE("calls in the wrong phase, wrong ids, shapes and types are errors") {
   CHECK_THROWS_AS(task.set(x, ints({1, 1, 1, 2}, {1, 2})), ValueError);
   CHECK_THROWS_AS(task.set(x, floats({1, 1, 1, 2}, {1, 2}), 1), ValueError);
   CHECK_THROWS_AS(task.fetch(-1), ValueError);
+}
+
+TEST_CASE("a node that lacks what it needs is refused, and the task stays unusable, not half-made") {
+  const auto failed = [](const Node& node, Precision precision = Precision::fp32) {
+    SimpleTask task({.precision = precision});
+    task.tensor(Region::w_fc_weight, {1, 1, 1, 8}, DType::fp32);
+    task.node(node);
+    CHECK_THROWS_AS(task.compile(), Error);
+    CHECK_THROWS_AS(task.run(), StateError);
+    CHECK_THROWS_AS(task.compile(), StateError);
+  };
+  failed({.op = OpKind::update});
+  failed({.op = OpKind::update, .range = Region::w_fc_weight});
+  failed({.op = OpKind::advance_step});
+  failed({.op = OpKind::relu_forward});
+  failed({.op = OpKind::fc_forward});
+  failed({.op = OpKind::softmax_ce});
+  failed({.op = OpKind::meet}, Precision::bf16);
+  // A flag alone is not enough: the weight has no gradient.
+  SimpleTask task;
+  task.tensor(Region::w_fc_weight, {1, 1, 1, 8}, DType::fp32);
+  task.node({.op = OpKind::update, .out = operands(task.plan().fixed.not_finite[0]), .range = Region::w_fc_weight});
+  CHECK_THROWS_AS(task.compile(), ShapeError);
+}
+
+TEST_CASE("a weight that is set takes its working copy along") {
+  SimpleTask task({.precision = Precision::bf16});
+  const int weight = task.tensor(Region::w_fc_weight, {1, 1, 1, 8}, DType::fp32);
+  const int copy = task.tensor(Region::a_fc_weight, {1, 1, 1, 8}, DType::bf16);
+  task.compile();
+  task.set(weight, floats({1, 1, 1, 8}, std::vector<float>(8, 1.0F / 3.0F)));
+  CHECK(task.fetch(copy).values<Bf16>()[7] == to_bf16(1.0F / 3.0F));
 }
 
 TEST_CASE("smoothed cross-entropy spreads over all classes") {

@@ -44,15 +44,15 @@ class BatchPipeline {
 
   const BatchStream& stream() const;
 
-  /// Blocks until batch `ticket` is in slot ticket mod 2 of `rank`. False when there is no such batch, because the run
+  /// Blocks until batch `number` is in slot number mod 2 of `rank`. False when there is no such batch, because the run
   /// ends before it or stop() came first. Every rank gets the same answer about the same ticket, whenever it asks, so
   /// that ranks which meet in the step leave the run together.
   /// Rethrows what a worker threw; from then on it is thrown at every rank that waits for an unfilled batch.
   /// Each rank asks for its tickets in ascending order.
-  bool wait(std::int64_t ticket, int rank);
+  bool wait(std::int64_t number, int rank);
 
-  /// To be called once by each rank, in ascending order, when it no longer reads the slot of `ticket`.
-  void release(std::int64_t ticket);
+  /// To be called once by each rank, in ascending order, when it no longer reads the slot of batch `number`.
+  void release(std::int64_t number);
 
   /// Ends the run early: no further batch appears, and who waits wakes up. May be called from any thread, repeatedly.
   void stop();

@@ -1,15 +1,28 @@
 #include "tr/dist/rank_pool.h"
 
+#include <fmt/format.h>
+
+#include <system_error>
 #include <utility>
+
+#include "tr/base/error.h"
 
 namespace tr {
 
 RankPool::RankPool(int ranks, std::function<void()> setup) : failures_(static_cast<std::size_t>(ranks)) {
   threads_.reserve(static_cast<std::size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank) threads_.emplace_back([this, rank, setup] { serve(rank, setup); });
+  try {
+    for (int rank = 0; rank < ranks; ++rank) threads_.emplace_back([this, rank, setup] { serve(rank, setup); });
+  } catch (const std::system_error& error) {
+    join();
+    throw Error(fmt::format("cannot start the thread of rank {} of {} ({}); use fewer ranks (--threads)",
+                            threads_.size() + 1, ranks, error.what()));
+  }
 }
 
-RankPool::~RankPool() {
+RankPool::~RankPool() { join(); }
+
+void RankPool::join() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -51,7 +64,8 @@ void RankPool::serve(int rank, const std::function<void()>& setup) {
       ThreadCommunicator communicator(group, rank);
       job(communicator);
     } catch (const GroupAborted&) {
-      // Another rank has the reason.
+      // Another rank has the reason; whoever still waits for this one must not.
+      group.abort();
     } catch (...) {
       failure = std::current_exception();
       group.abort();

@@ -15,7 +15,7 @@ namespace tr {
 /// used on that thread.
 class RankPool {
  public:
-  /// `setup` runs once on each new thread, before its first job.
+  /// `setup` runs once on each new thread, before its first job. Throws Error when a thread cannot be started.
   RankPool(int ranks, std::function<void()> setup);
   ~RankPool();
   RankPool(const RankPool&) = delete;
@@ -28,6 +28,7 @@ class RankPool {
   void run(const std::function<void(ThreadCommunicator&)>& job);
 
  private:
+  void join();
   void serve(int rank, const std::function<void()>& setup);
 
   std::mutex mutex_;

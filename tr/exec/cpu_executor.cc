@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/cpu/list.h"
+#include "tr/base/error.h"
 #include "tr/base/math.h"
 #include "tr/exec/update.h"
 
@@ -14,16 +15,16 @@ CpuExecutor::CpuExecutor(const Plan& plan, const Arenas& arenas, int rank, const
 
 cpu::Operand CpuExecutor::operand(int id, const Variant& variant, int slot) const {
   if (id < 0) return {};
-  const FixedTensors& fixed = plan_->fixed;
-  if (id == fixed.data[0]) id = fixed.data[slot];
-  if (id == fixed.labels[0]) id = fixed.labels[slot];
-  const DTensor& tensor = plan_->tensors[id].tensor;
+  const DTensor& tensor = plan_->tensors[plan_->fixed.in_slot(id, slot)].tensor;
   const bool planned = variant.rows == Variant::as_planned || !is_batched(tensor.region);
   const Shape shape = planned ? tensor.shape : tensor.shape.with_rows(variant.rows);
   return {arenas_->address(tensor, rank_), shape, tensor.dtype};
 }
 
 cpu::Kernel CpuExecutor::bind_advance_step(const Node& node) const {
+  for (int i = 0; i < 3; ++i) {
+    if (node.in[i] < 0 || node.out[i] < 0) throw ValueError("an advance_step node has three inputs and three outputs");
+  }
   // The scalars live once, so one rank advances them for all.
   if (rank_ != 0) {
     return [] {};
@@ -56,12 +57,13 @@ cpu::Kernel CpuExecutor::bind(const Node& node, const Variant& variant, int slot
 
 int CpuExecutor::prepare(const Variant& variant, std::span<const int> order) {
   const FlatList<Node>& nodes = plan_->graph(variant.kind).nodes;
-  Bound bound{.what = variant, .kernels = {}};
+  Bound bound{.what = variant, .steps = {}};
   for (int slot = 0; slot < slots; ++slot) {
-    std::vector<cpu::Kernel>& kernels = bound.kernels[static_cast<std::size_t>(slot)];
-    kernels.reserve(static_cast<std::size_t>(nodes.size()));
+    std::vector<Step>& steps = bound.steps[static_cast<std::size_t>(slot)];
+    steps.reserve(static_cast<std::size_t>(nodes.size()));
     for (int i = 0; i < nodes.size(); ++i) {
-      kernels.push_back(bind(nodes[order.empty() ? i : order[static_cast<std::size_t>(i)]], variant, slot));
+      const Node& node = nodes[order.empty() ? i : order[static_cast<std::size_t>(i)]];
+      steps.push_back({&node, bind(node, variant, slot)});
     }
   }
   variants_.push_back(std::move(bound));
@@ -71,14 +73,13 @@ int CpuExecutor::prepare(const Variant& variant, std::span<const int> order) {
 void CpuExecutor::finish() { scratch_.allocate(); }
 
 StepStatus CpuExecutor::run(int variant, int slot, ThreadCommunicator& ranks) {
-  for (const cpu::Kernel& kernel :
-       variants_[static_cast<std::size_t>(variant)].kernels[static_cast<std::size_t>(slot)]) {
-    if (kernel) {
-      kernel();
+  for (const Step& step : variants_[static_cast<std::size_t>(variant)].steps[static_cast<std::size_t>(slot)]) {
+    if (!step.node->is_fence()) {
+      step.kernel();
       continue;
     }
     ranks.meet();
-    const StepStatus status = agreed_status();
+    const StepStatus status = look_at(*step.node, slot);
     if (status != StepStatus::ok) return status;
   }
   return StepStatus::ok;
@@ -86,47 +87,61 @@ StepStatus CpuExecutor::run(int variant, int slot, ThreadCommunicator& ranks) {
 
 void CpuExecutor::replay(int variant, int slot, int node) {
   const Bound& bound = variants_[static_cast<std::size_t>(variant)];
-  bound.kernels[static_cast<std::size_t>(slot)][static_cast<std::size_t>(node)]();
+  bound.steps[static_cast<std::size_t>(slot)][static_cast<std::size_t>(node)].kernel();
 }
 
-StepStatus CpuExecutor::agreed_status() const {
-  const FixedTensors& fixed = plan_->fixed;
-  StepStatus status = StepStatus::ok;
-  for (int rank = 0; rank < arenas_->ranks(); ++rank) {
-    if (fixed.result >= 0) {
-      const auto* result = arenas_->at<const double>(plan_->tensors[fixed.result].tensor, rank);
-      if (result[4] > 0.0) return StepStatus::illegal_label;
-      if (!std::isfinite(result[0])) return StepStatus::loss_not_finite;
-    }
-    for (int id : fixed.not_finite) {
-      if (id >= 0 && *arenas_->at<const std::int32_t>(plan_->tensors[id].tensor, rank) != 0) {
-        status = StepStatus::update_not_finite;
-      }
+// Only what the meeting point names is looked at: nobody writes that before all have met once more, while anything else
+// may already be written by a rank that has gone on.
+StepStatus CpuExecutor::look_at(const Node& meet, int slot) {
+  for (int id : meet.in) {
+    if (id < 0) continue;
+    if (id == plan_->fixed.result[0]) {
+      const Metrics metrics = result(slot);
+      last_loss_sum_ = metrics[Metric::loss];
+      if (metrics[Metric::illegal_labels] > 0.0) return StepStatus::illegal_label;
+      if (!std::isfinite(last_loss_sum_)) return StepStatus::loss_not_finite;
+    } else if (any_flag(id)) {
+      return StepStatus::update_not_finite;
     }
   }
-  return status;
+  return StepStatus::ok;
 }
 
-std::array<double, SoftmaxCe::result_values> CpuExecutor::accumulated() const {
-  std::array<double, SoftmaxCe::result_values> sums{};
-  for (int rank = 0; rank < arenas_->ranks(); ++rank) {
-    const auto* values = arenas_->at<const double>(plan_->tensors[plan_->fixed.accumulated].tensor, rank);
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += values[i];
+StepStatus CpuExecutor::status(int slot) const {
+  const Metrics metrics = result(slot);
+  if (metrics[Metric::illegal_labels] > 0.0) return StepStatus::illegal_label;
+  if (!std::isfinite(metrics[Metric::loss])) return StepStatus::loss_not_finite;
+  for (int id : plan_->fixed.not_finite) {
+    if (any_flag(id)) return StepStatus::update_not_finite;
   }
-  return sums;
+  return StepStatus::ok;
 }
+
+bool CpuExecutor::any_flag(int id) const {
+  for (int rank = 0; rank < arenas_->ranks(); ++rank) {
+    if (*arenas_->at<const std::int32_t>(plan_->tensors[id].tensor, rank) != 0) return true;
+  }
+  return false;
+}
+
+Metrics CpuExecutor::sum_over_ranks(int id) const {
+  Metrics sum;
+  for (int rank = 0; rank < arenas_->ranks(); ++rank) {
+    const auto* values = arenas_->at<const double>(plan_->tensors[id].tensor, rank);
+    for (int i = 0; i < metric_count; ++i) sum.sums[static_cast<std::size_t>(i)] += values[i];
+  }
+  return sum;
+}
+
+Metrics CpuExecutor::result(int slot) const {
+  return sum_over_ranks(plan_->fixed.in_slot(plan_->fixed.result[0], slot));
+}
+
+Metrics CpuExecutor::accumulated() const { return sum_over_ranks(plan_->fixed.accumulated); }
 
 void CpuExecutor::reset_accumulated() {
   const DTensor& tensor = plan_->tensors[plan_->fixed.accumulated].tensor;
   std::memset(arenas_->address(tensor, rank_), 0, static_cast<std::size_t>(tensor.bytes()));
-}
-
-double CpuExecutor::last_loss_sum() const {
-  double sum = 0.0;
-  for (int rank = 0; rank < arenas_->ranks(); ++rank) {
-    sum += *arenas_->at<const double>(plan_->tensors[plan_->fixed.result].tensor, rank);
-  }
-  return sum;
 }
 
 }  // namespace tr

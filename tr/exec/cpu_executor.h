@@ -10,6 +10,7 @@
 #include "tr/dist/thread_group.h"
 #include "tr/exec/arenas.h"
 #include "tr/exec/step_status.h"
+#include "tr/op/softmax_ce.h"
 #include "tr/plan/plan.h"
 
 namespace tr {
@@ -49,14 +50,14 @@ class CpuExecutor {
   /// Runs one node again, without meeting anybody: a diagnosis' way to look at a step from the inside.
   void replay(int variant, int slot, int node);
 
-  /// What all ranks' results of the step say; the same on every rank between two meeting points.
-  StepStatus agreed_status() const;
-  /// Loss, top-1, top-5 and rows summed since the last reset, over all ranks in their order.
-  std::array<double, SoftmaxCe::result_values> accumulated() const;
+  /// What all ranks' results and flags say of the step on the batch in `slot`. To be asked while every rank is at rest.
+  StepStatus status(int slot) const;
+  /// The metrics since the last reset, summed over all ranks in their order. To be asked while every rank is at rest.
+  Metrics accumulated() const;
   /// Forgets this rank's sums.
   void reset_accumulated();
-  /// The loss summed over the rows of the last step, over all ranks in their order.
-  double last_loss_sum() const;
+  /// The loss summed over the rows of the last step, over all ranks in their order; what was seen at the meeting point.
+  double last_loss_sum() const { return last_loss_sum_; }
 
   const Plan& plan() const { return *plan_; }
   int rank() const { return rank_; }
@@ -64,14 +65,22 @@ class CpuExecutor {
   cpu::Operand operand(int id, const Variant& variant, int slot) const;
 
  private:
+  /// A node, ready to run: a kernel, or a meeting point behind which `node` says what to look at.
+  struct Step {
+    const Node* node = nullptr;
+    cpu::Kernel kernel;
+  };
   struct Bound {
     Variant what;
-    /// An empty kernel is a meeting point.
-    std::array<std::vector<cpu::Kernel>, slots> kernels;
+    std::array<std::vector<Step>, slots> steps;
   };
 
   cpu::Kernel bind(const Node& node, const Variant& variant, int slot);
   cpu::Kernel bind_advance_step(const Node& node) const;
+  StepStatus look_at(const Node& meet, int slot);
+  Metrics result(int slot) const;
+  Metrics sum_over_ranks(int id) const;
+  bool any_flag(int id) const;
 
   const Plan* plan_;
   const Arenas* arenas_;
@@ -79,6 +88,7 @@ class CpuExecutor {
   AnyOptimizer optimizer_;
   cpu::Scratch scratch_;
   std::vector<Bound> variants_;
+  double last_loss_sum_ = 0.0;
 };
 
 }  // namespace tr

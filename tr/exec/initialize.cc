@@ -25,11 +25,8 @@ void set_optimizer_scalars(Plan& plan, const AdamW& adamw) {
 
 void init_tensor(const DTensor& tensor, InitConfig config, const Arenas& arenas, std::uint64_t seed,
                  std::uint32_t parameter) {
-  const int owners = tensor.arena() == Arena::shared ? 1 : arenas.ranks();
-  for (int rank = 0; rank < owners; ++rank) {
-    const std::span<float> values(arenas.at<float>(tensor, rank), static_cast<std::size_t>(tensor.shape.size()));
-    fill(values, tensor.shape, config, seed, parameter);
-  }
+  const std::span<float> values(arenas.at<float>(tensor, 0), static_cast<std::size_t>(tensor.shape.size()));
+  fill(values, tensor.shape, config, seed, parameter);
 }
 
 }  // namespace
@@ -43,8 +40,8 @@ void init_all(const Plan& plan, const Arenas& arenas, std::uint64_t seed) {
   std::uint32_t parameter = 0;
   for (const PlanTensor& t : plan.tensors) {
     const InitConfig config = plan.inits[t.tensor.id];
-    // Memory comes zeroed, and only fp32 tensors ever start with anything else.
-    if (config.kind != InitKind::none && t.tensor.dtype == DType::fp32) {
+    // Memory comes zeroed, and only masters, moments and scalars ever start with anything else.
+    if (config.kind != InitKind::none && t.tensor.arena() == Arena::shared && t.tensor.dtype == DType::fp32) {
       init_tensor(t.tensor, config, arenas, seed, parameter);
     }
     if (is_parameter(t.tensor.region)) ++parameter;

@@ -1,11 +1,15 @@
 #include "tr/exec/update.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <variant>
 #include <vector>
 
 #include "kernels/cpu/adamw.h"
 #include "kernels/cpu/sgd.h"
+#include "tr/base/error.h"
 #include "tr/dist/slice.h"
 
 namespace tr {
@@ -88,10 +92,23 @@ bool apply(const AdamW&, const cpu::UpdateShare& share, const Scalars& scalars) 
                                    .bias_correction2 = scalars[Scalar::bias_correction2]});
 }
 
+void require_complete(const Node& node, const Plan& plan) {
+  if (!is_parameter(node.range))
+    throw ValueError("an update node covers a region of parameters, w_fc_bias or w_fc_weight");
+  if (node.out[0] < 0) throw ValueError("an update node has its flag, an int32 tensor, as its output");
+  const Region gradient = image_of(node.range, Region::g_fc_bias);
+  const auto bytes = [&](Region region) { return plan.memory.region_bytes[static_cast<int>(region)]; };
+  if (bytes(node.range) != bytes(gradient)) {
+    throw ShapeError(fmt::format("{} has {} bytes and {} has {}: every parameter needs a gradient of its shape",
+                                 name_of(node.range), bytes(node.range), name_of(gradient), bytes(gradient)));
+  }
+}
+
 }  // namespace
 
 cpu::Kernel bind_update(const Node& node, const Plan& plan, const Arenas& arenas, int rank,
                         const AnyOptimizer& optimizer) {
+  require_complete(node, plan);
   Range range = share_of(node.range, plan, arenas, rank);
   auto* flag = arenas.at<std::int32_t>(plan.tensors[node.out[0]].tensor, rank);
   const Scalars scalars(plan, arenas);

@@ -20,10 +20,10 @@ struct Options {
   int workers = 1;
   Precision precision = Precision::fp32;
   std::uint64_t seed = 1;
-  /// Directory of the data set; empty means the data set's own default.
-  std::string data;
+  /// Directory of the data set.
+  std::string data{};
   /// File that the result is written to; empty means none.
-  std::string json;
+  std::string json{};
   /// Whether to print the result alone.
   bool quiet = false;
 };

@@ -16,7 +16,7 @@ struct Site {
   Shape in;
   Shape out;
   Activation activation = Activation::none;
-  /// The last layer before the loss keeps its output in fp32, whatever the precision.
+  /// The layer that makes the logits keeps them in fp32, whatever the precision.
   bool feeds_loss = false;
   /// Whether a layer with parameters stands before this one, so that the gradient has to travel on.
   bool needs_data_gradient = false;

@@ -20,9 +20,10 @@ struct Relu {
   constexpr bool keeps_output(const Site& site) const { return site.needs_data_gradient; }
   constexpr void parameters(GraphBuilder&, const Site&, LayerTensors&) const {}
 
-  /// relu_forward: in {x}, out {y}, both in the precision of the step.
+  /// relu_forward: in {x}, out {y}, in the precision of the step.
   constexpr int forward(GraphBuilder& graph, const Site& site, LayerTensors& ids) const {
-    ids.output = graph.tensor(Region::f_feature, site.out, graph[ids.input].dtype, site.layer);
+    const DType dtype = site.feeds_loss ? DType::fp32 : graph.feature_dtype();
+    ids.output = graph.tensor(Region::f_feature, site.out, dtype, site.layer);
     graph.node(OpKind::relu_forward, site.layer, operands(ids.input), operands(ids.output));
     return ids.output;
   }

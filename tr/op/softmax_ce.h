@@ -1,8 +1,28 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
 #include "tr/op/graph.h"
 
 namespace tr {
+
+/// What is summed over the rows of a batch: losses, rows whose label has the largest logit or one of the five largest,
+/// rows, and rows with a label that is no class.
+enum class Metric : std::uint8_t { loss, top1, top5, rows, illegal_labels };
+
+inline constexpr int metric_count = static_cast<int>(Metric::illegal_labels) + 1;
+
+/// One sum for each metric.
+struct Metrics {
+  std::array<double, metric_count> sums{};
+
+  constexpr double& operator[](Metric metric) { return sums[static_cast<std::size_t>(metric)]; }
+  constexpr double operator[](Metric metric) const { return sums[static_cast<std::size_t>(metric)]; }
+
+  friend constexpr bool operator==(const Metrics&, const Metrics&) = default;
+};
 
 /// Softmax cross-entropy over the classes of each row, with smoothed targets (1 − ε)·onehot + ε/K; forward and backward
 /// in one node, since the gradient (softmax − target)/B is at hand once the softmax is. The mean is taken over the rows
@@ -11,11 +31,9 @@ struct SoftmaxCe {
   int logits = -1;
   int labels = -1;
   int smoothing = -1;
-  /// Three sums and two counts in fp64: loss, top-1, top-5, rows, rows with an illegal label.
+  /// Sums over rows in fp64, one a `Metric`: of this step, and of all steps since they were last cleared.
   int result = -1;
   int accumulated = -1;
-
-  static constexpr int result_values = 5;
 
   /// softmax_ce: in {logits [B, K], labels [B], smoothing [1]}, out {d_logits [B, K], row_loss [B], row_rank [B]};
   /// accumulate_metrics: in {row_loss, row_rank}, out {result, accumulated}. Gives the id of d_logits, which stands in
@@ -28,8 +46,12 @@ struct SoftmaxCe {
     return gradient;
   }
 
-  /// softmax_ce_evaluate: in {logits, labels, smoothing}, out {none, row_loss, row_rank}, and accumulate_metrics.
-  constexpr void evaluate(GraphBuilder& graph) const { rows(graph, OpKind::softmax_ce_evaluate, -1); }
+  /// softmax_ce_evaluate: in {logits, labels, smoothing}, out {none, row_loss, row_rank}; accumulate_metrics; and a
+  /// meeting point, so that all ranks know of a loss that is not finite at the same batch.
+  constexpr void evaluate(GraphBuilder& graph) const {
+    rows(graph, OpKind::softmax_ce_evaluate, -1);
+    graph.node(OpKind::meet, -1, operands(result), operands());
+  }
 
  private:
   constexpr void rows(GraphBuilder& graph, OpKind op, int gradient) const {

@@ -75,7 +75,10 @@ constexpr void mark_gradients(ArchPlan& arch) {
     layer.site.needs_data_gradient = parameters_before;
     parameters_before |= visit(layer.record, [&](const auto& l) { return l.parameter_count(layer.site.in) > 0; });
   }
-  arch[arch.size() - 1].site.feeds_loss = true;
+  // The last layer that makes a tensor of its own; flatten() hands on its input.
+  int last = arch.size() - 1;
+  while (last > 0 && arch[last].record.kind == LayerKind::flatten) --last;
+  arch[last].site.feeds_loss = true;
 }
 
 }  // namespace detail

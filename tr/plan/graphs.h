@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
 #include "tr/op/softmax_ce.h"
 #include "tr/plan/arch.h"
@@ -17,11 +18,19 @@ struct FixedTensors {
   std::array<int, scalar_count> scalars{};
   std::array<int, 2> labels{-1, -1};
   std::array<int, 2> data{-1, -1};
-  int result = -1;
+  /// Of a step on the batch in either slot: who still reads one step's results is not disturbed by the next step.
+  std::array<int, 2> result{-1, -1};
   int accumulated = -1;
   /// One flag for each `update` node of the step, not 0 when a gradient or a weight of the share was not finite.
   std::array<int, 2> not_finite{-1, -1};
 
+  /// The tensor that stands for `id` when a graph runs on the batch in `slot`; graphs themselves name slot a.
+  constexpr int in_slot(int id, int slot) const {
+    for (const std::array<int, 2>& pair : {labels, data, result}) {
+      if (id == pair[0]) return pair[slot];
+    }
+    return id;
+  }
   constexpr int operator[](Scalar scalar) const { return scalars[static_cast<int>(scalar)]; }
 
   friend constexpr bool operator==(const FixedTensors&, const FixedTensors&) = default;
@@ -37,8 +46,8 @@ constexpr FixedTensors declare_results(GraphBuilder& graph) {
     fixed.scalars[i] = graph.tensor(integer ? Region::s_scalar_int32 : Region::s_scalar_fp32, {},
                                     integer ? DType::int32 : DType::fp32, -1);
   }
-  const Shape values{1, 1, 1, SoftmaxCe::result_values};
-  fixed.result = graph.tensor(Region::r_result, values, DType::fp64, -1);
+  const Shape values{1, 1, 1, metric_count};
+  for (int& result : fixed.result) result = graph.tensor(Region::r_result, values, DType::fp64, -1);
   for (int& flag : fixed.not_finite) flag = graph.tensor(Region::r_result, {}, DType::int32, -1);
   fixed.accumulated = graph.tensor(Region::r_accumulated, values, DType::fp64, -1);
   return fixed;
@@ -65,7 +74,7 @@ constexpr SoftmaxCe loss_of(const ArchPlan& arch, const FixedTensors& fixed) {
   return {.logits = arch[arch.size() - 1].tensors.output,
           .labels = fixed.labels[0],
           .smoothing = fixed[Scalar::label_smoothing],
-          .result = fixed.result,
+          .result = fixed.result[0],
           .accumulated = fixed.accumulated};
 }
 
@@ -90,7 +99,8 @@ constexpr void append_backward(GraphBuilder& graph, const ArchPlan& arch, int gr
 
 /// advance_step: in {beta1, beta2, step}, out {step, bias_correction1, bias_correction2}, on the first rank alone,
 /// since these live once; update: a range operation that sums a range's gradients over the ranks, in their order, and
-/// applies the optimizer to this rank's share of it.
+/// applies the optimizer to this rank's share of it; out {not_finite}. Its operands are whole regions of all ranks,
+/// which only a fence can order. meet: in what every rank looks at, of all ranks, before it goes on.
 constexpr void append_update(GraphBuilder& graph, const FixedTensors& fixed) {
   Node advance;
   advance.op = OpKind::advance_step;
@@ -98,7 +108,7 @@ constexpr void append_update(GraphBuilder& graph, const FixedTensors& fixed) {
   advance.in = operands(fixed[Scalar::beta1], fixed[Scalar::beta2], fixed[Scalar::step]);
   advance.out = operands(fixed[Scalar::step], fixed[Scalar::bias_correction1], fixed[Scalar::bias_correction2]);
   graph.node(advance);
-  graph.node(OpKind::meet, -1, operands(), operands());
+  graph.node(OpKind::meet, -1, operands(fixed.result[0]), operands());
   constexpr std::array ranges{Region::w_fc_bias, Region::w_fc_weight};
   for (int i = 0; i < static_cast<int>(ranges.size()); ++i) {
     Node update;
@@ -108,7 +118,7 @@ constexpr void append_update(GraphBuilder& graph, const FixedTensors& fixed) {
     update.range = ranges[i];
     graph.node(update);
   }
-  graph.node(OpKind::meet, -1, operands(), operands());
+  graph.node(OpKind::meet, -1, operands(fixed.not_finite[0], fixed.not_finite[1]), operands());
 }
 
 /// Images of the parameters for the optimizer, in the order of the parameters; always the last tensors of a plan.

@@ -41,11 +41,15 @@ struct Plan {
   constexpr const ComputationGraph& graph(GraphKind kind) const { return graphs[static_cast<int>(kind)]; }
 };
 
-/// Asks an initialisation policy what the tensors of each region start with.
+/// Asks an initialisation policy what the parameters start with; moments start with zeros and everything else as the
+/// memory comes, whatever a policy says of them.
 template <class Policy>
 constexpr void derive_inits(Plan& plan, const Policy& policy) {
   plan.inits = FlatList<InitConfig>(plan.tensors.size());
-  for (const PlanTensor& t : plan.tensors) plan.inits[t.tensor.id] = policy.config(t.tensor.region);
+  for (const PlanTensor& t : plan.tensors) {
+    const Region region = t.tensor.region;
+    plan.inits[t.tensor.id] = is_parameter(region) ? policy.config(region) : Initializer().config(region);
+  }
 }
 
 /// Gives a scalar its first value.

@@ -116,7 +116,7 @@ class StaticPlan {
   static constexpr PlanSpec spec{.precision = P, .train_rows = Batch, .evaluate_rows = Batch};
   static constexpr auto wide = detail::make_wide<M, D>(spec);
 
-  static consteval auto freeze() {
+  static constexpr auto freeze() {
     FrozenPlan<wide.tensor_count, wide.train_count, wide.evaluate_count> frozen;
     frozen.spec = spec;
     detail::copy_into(wide.tensors, wide.tensor_count, frozen.tensors);

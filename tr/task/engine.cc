@@ -4,10 +4,9 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/cpu_features.h"
-#include "kernels/cpu/threads.h"
 #include "tr/base/error.h"
 #include "tr/dist/slice.h"
+#include "tr/exec/cpu_rank.h"
 #include "tr/exec/initialize.h"
 #include "tr/plan/runtime.h"
 #include "tr/task/interrupt.h"
@@ -15,9 +14,27 @@
 namespace tr {
 namespace {
 
-void setup_rank_thread() {
+void start_rank_thread() {
   InterruptGuard::block_on_this_thread();
-  cpu::set_threads(1);
+  set_up_rank_thread();
+}
+
+void require_declared(const TaskSpec& spec, const Dataset& data) {
+  check_dataset(data);
+  if (data.sample == spec.model.sample && data.classes == spec.model.classes) return;
+  const Shape& has = data.sample;
+  const Shape& says = spec.model.sample;
+  throw DataError(fmt::format("{} holds {}x{}x{} pictures of {} classes, but the data type {} declares {}x{}x{} and {}",
+                              data.source, has.h, has.w, has.c, data.classes, spec.data_name, says.h, says.w, says.c,
+                              spec.model.classes));
+}
+
+/// A data set is believed only where it is what its type declares: the plan was made from that.
+DataSplits opened(const TaskSpec& spec, const Options& options) {
+  DataSplits data = spec.open(options.data);
+  require_declared(spec, data.train);
+  require_declared(spec, data.test);
+  return data;
 }
 
 int rows_of(int total_rows, int rank, int ranks) { return static_cast<int>(slice_of(total_rows, rank, ranks).count); }
@@ -25,15 +42,14 @@ int rows_of(int total_rows, int rank, int ranks) { return static_cast<int>(slice
 }  // namespace
 
 Engine::Engine(const TaskSpec& spec, const TrainingSettings& settings, const Options& options)
-    : data_(spec.open(options.data)) {
-  if (options.precision == Precision::bf16) cpu::require_bf16(cpu::detect());
+    : data_(opened(spec, options)) {
   list_variants(spec);
   plans_.resize(static_cast<std::size_t>(options.threads));
   make_plans(spec, settings, options.precision);
   std::vector<MemoryLayout> layouts;
   for (const Plan& plan : plans_) layouts.push_back(plan.memory);
   arenas_ = std::make_unique<Arenas>(layouts);
-  pool_ = std::make_unique<RankPool>(options.threads, setup_rank_thread);
+  pool_ = std::make_unique<RankPool>(options.threads, start_rank_thread);
   prepare_ranks(*settings.optimizer);
   init_all(plans_.front(), *arenas_, options.seed);
 }

@@ -6,11 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "kernels/cpu/denormals.h"
-#include "kernels/cpu/threads.h"
 #include "tr/base/error.h"
 #include "tr/dist/rank_pool.h"
 #include "tr/exec/cpu_executor.h"
+#include "tr/exec/cpu_rank.h"
 #include "tr/exec/initialize.h"
 
 namespace tr {
@@ -34,14 +33,18 @@ class SimpleTask::Impl {
   const Plan& plan() const { return plan_; }
 
  private:
+  enum class Phase { planning, compiling, compiled };
+
   void require_compiled(const char* call) const;
   void require_planning(const char* call) const;
   const DTensor& checked(int id) const;
   const DTensor& checked(int id, int rank) const;
+  void require_working_copies() const;
   void start_ranks();
   [[noreturn]] void report_illegal_label() const;
 
   SimpleTaskConfig config_;
+  Phase phase_ = Phase::planning;
   Plan plan_;
   std::unique_ptr<Arenas> arenas_;
   std::vector<std::unique_ptr<CpuExecutor>> executors_;
@@ -60,11 +63,12 @@ SimpleTask::Impl::Impl(const SimpleTaskConfig& config) : config_(config) {
 }
 
 void SimpleTask::Impl::require_compiled(const char* call) const {
-  if (!pool_) throw StateError(fmt::format("{}() before compile()", call));
+  if (phase_ == Phase::planning) throw StateError(fmt::format("{}() before compile()", call));
+  if (phase_ == Phase::compiling) throw StateError(fmt::format("{}() on a task whose compile() failed", call));
 }
 
 void SimpleTask::Impl::require_planning(const char* call) const {
-  if (pool_) throw StateError(fmt::format("{}() after compile(): the graph is fixed", call));
+  if (phase_ != Phase::planning) throw StateError(fmt::format("{}() after compile(): the graph is fixed", call));
 }
 
 const DTensor& SimpleTask::Impl::checked(int id) const {
@@ -98,6 +102,7 @@ void SimpleTask::Impl::node(const Node& node) {
 
 void SimpleTask::Impl::compile() {
   require_planning("compile");
+  phase_ = Phase::compiling;
   const int declared = plan_.tensors.size();
   detail::declare_moments(plan_.tensors, plan_.spec.moments);
   derive_inits(plan_, Initializer());
@@ -107,12 +112,26 @@ void SimpleTask::Impl::compile() {
   plan_.memory = place(plan_.tensors, plan_.transients, config_.share_memory);
   plan_.graphs[0].edges = build_edges(plan_.graphs[0].nodes, plan_.tensors.size());
   append_reuse_edges(plan_.graphs[0].nodes, plan_.tensors, plan_.transients[0], plan_.graphs[0].edges);
+  require_working_copies();
   start_ranks();
+  phase_ = Phase::compiled;
+}
+
+// One range operation writes them all, at half the offset of the weights.
+void SimpleTask::Impl::require_working_copies() const {
+  if (plan_.spec.precision == Precision::fp32) return;
+  const std::int64_t weights = plan_.memory.region_bytes[static_cast<int>(Region::w_fc_weight)];
+  const std::int64_t copies = plan_.memory.region_bytes[static_cast<int>(Region::a_fc_weight)];
+  if (weights == 2 * copies) return;
+  throw ShapeError(
+      fmt::format("in bf16 every w_fc_weight needs an a_fc_weight of its shape, in the same order: there are "
+                  "{} bytes of weights and {} of copies",
+                  weights, copies));
 }
 
 void SimpleTask::Impl::start_ranks() {
   arenas_ = std::make_unique<Arenas>(std::vector<MemoryLayout>(static_cast<std::size_t>(config_.ranks), plan_.memory));
-  pool_ = std::make_unique<RankPool>(config_.ranks, [] { cpu::set_threads(1); });
+  pool_ = std::make_unique<RankPool>(config_.ranks, set_up_rank_thread);
   executors_.resize(static_cast<std::size_t>(config_.ranks));
   pool_->run([this](ThreadCommunicator& ranks) {
     auto& executor = executors_[static_cast<std::size_t>(ranks.rank())];
@@ -141,6 +160,7 @@ void SimpleTask::Impl::set(int id, const Tensor& value, int rank) {
   if (tensor.bytes() > 0) {
     std::memcpy(arenas_->address(tensor, rank), value.bytes().data(), static_cast<std::size_t>(tensor.bytes()));
   }
+  if (is_weight(tensor.region)) refresh_working_copies(plan_, *arenas_);
 }
 
 Tensor SimpleTask::Impl::fetch(int id, int rank) const {
@@ -157,12 +177,12 @@ StepStatus SimpleTask::Impl::run(int times) {
   require_compiled("run");
   StepStatus status = StepStatus::ok;
   pool_->run([&](ThreadCommunicator& ranks) {
-    const cpu::DenormalsOff denormals_off;
+    const RankScope scope;
     CpuExecutor& executor = *executors_[static_cast<std::size_t>(ranks.rank())];
     for (int i = 0; i < times; ++i) {
       executor.run(0, 0, ranks);
       ranks.meet();
-      const StepStatus agreed = executor.agreed_status();
+      const StepStatus agreed = executor.status(0);
       ranks.meet();
       if (ranks.rank() == 0) status = agreed;
       if (agreed != StepStatus::ok) return;

@@ -41,12 +41,13 @@ class SimpleTask {
   int tensor(Region region, Shape shape, DType dtype);
   /// The id of a scalar, of the five sums of a loss, or of their accumulation; every graph has them.
   int scalar(Scalar which) const { return plan().fixed[which]; }
-  int result() const { return plan().fixed.result; }
+  int result() const { return plan().fixed.result[0]; }
   int accumulated() const { return plan().fixed.accumulated; }
   void node(const Node& node);
   void compile();
 
-  /// Sets a tensor on every rank, or on one. Throws ShapeError or ValueError when shape or type differ.
+  /// Sets a tensor on every rank, or on one; the working copies follow a weight. Throws ShapeError or ValueError when
+  /// shape or type differ.
   void set(int id, const Tensor& value);
   void set(int id, const Tensor& value, int rank);
   void set(Scalar which, double value);

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdio>
 
+#include "tr/base/clock.h"
 #include "tr/base/error.h"
+#include "tr/exec/cpu_rank.h"
 #include "tr/exec/inspect.h"
 #include "tr/io/atomic_file.h"
 #include "tr/io/progress.h"
@@ -36,19 +37,22 @@ StreamConfig stream_config(const TaskSpec& spec, const TrainingSettings& setting
 
 void warn(const std::string& text) { fmt::print(stderr, "warning: {}\n", text); }
 
-void warn_of_surprises(const TaskSpec& spec, const Options& options, const AnyScheduler& scheduler, int steps) {
+void warn_of_surprises(const TaskSpec& spec, const Options& options, const CustomScheduler& scheduler, int steps) {
   if (options.threads > spec.batch) {
     warn(fmt::format("{} ranks for batches of {} rows: {} of them have nothing to do", options.threads, spec.batch,
                      options.threads - spec.batch));
   }
   bool moves = false;
-  for (int batch = 0; batch < steps && !moves; ++batch) moves = lr(scheduler, 0, batch) > 0.0F;
+  for (int batch = 0; batch < steps && !moves; ++batch) moves = scheduler.lr(0, batch) > 0.0F;
   if (!moves) warn("the learning rate is 0 throughout the first epoch; give warmup_start_lr or step_by_batch()");
 }
 
 }  // namespace
 
-Trainer::Trainer(const TaskSpec& spec, const Options& options) : spec_(spec), options_(options) {}
+Trainer::Trainer(const TaskSpec& spec, const Options& options) : spec_(spec), options_(options) {
+  if (options.threads < 1) value_error("threads", options.threads, "1 or more");
+  if (options.workers < 0) value_error("workers", options.workers, "0 or more");
+}
 
 Trainer::~Trainer() = default;
 
@@ -62,11 +66,13 @@ TrainingSettings& Trainer::settings(const char* setter) {
 void Trainer::compile() {
   if (phase_ != Phase::planning) throw StateError("compile() was already called");
   require_complete(settings_);
+  require_precision(options_.precision);
   if (!options_.json.empty()) check_writable(options_.json);
   auto engine = std::make_unique<Engine>(spec_, settings_, options_);
   const BatchStream stream(stream_config(spec_, settings_, engine->data()));
-  prepared_ = prepare(*settings_.scheduler, settings_.total_epochs, stream.train_batches());
-  warn_of_surprises(spec_, options_, *prepared_, stream.train_batches());
+  const AnyScheduler prepared = prepare(*settings_.scheduler, settings_.total_epochs, stream.train_batches());
+  scheduler_ = std::visit([](const auto& schedule) { return CustomScheduler(schedule); }, prepared);
+  warn_of_surprises(spec_, options_, *scheduler_, stream.train_batches());
   engine_ = std::move(engine);
   phase_ = Phase::compiled;
   if (!options_.quiet) print_summary();
@@ -97,17 +103,19 @@ TrainingResult Trainer::run() {
   if (phase_ == Phase::planning) throw StateError("run() before compile()");
   if (phase_ == Phase::finished) throw StateError("run() was already called; make a new task for another run");
   phase_ = Phase::finished;
-  const auto start = std::chrono::steady_clock::now();
+  const double start = steady_seconds();
   TrainingResult result = described_result();
   const PipelineConfig config{
       .stream = stream_config(spec_, settings_, engine_->data()), .seed = options_.seed, .workers = options_.workers};
   const DType input = options_.precision == Precision::bf16 ? DType::bf16 : DType::fp32;
   Progress progress(settings_.total_epochs, config.stream.train_size, BatchStream(config.stream).train_batches(),
                     options_.quiet);
-  TrainingRun(*engine_, settings_, *prepared_, config, normalized_source(engine_->data(), spec_.normalization, input),
-              progress)
+  // It lives until the report is written, so that a second SIGINT cannot leave half a file behind.
+  const InterruptGuard interrupts;
+  TrainingRun(*engine_, settings_, *scheduler_, config, normalized_source(engine_->data(), spec_.normalization, input),
+              progress, interrupts)
       .run(result);
-  result.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.total_seconds = steady_seconds() - start;
   result.weights_hash = weights_hash(engine_->plans().front(), engine_->arenas());
   if (!options_.json.empty()) write_json(result, options_.json);
   return result;
@@ -116,10 +124,12 @@ TrainingResult Trainer::run() {
 TrainingResult Trainer::dry_run() {
   if (phase_ == Phase::finished) throw StateError("dry_run() after run()");
   if (phase_ == Phase::planning) compile();
+  // To print the plan is what a dry run is for, even where compile() was told to be quiet.
   if (options_.quiet) print_summary();
   TrainingResult result = described_result();
   result.dry = true;
   result.weights_hash = weights_hash(engine_->plans().front(), engine_->arenas());
+  if (!options_.json.empty()) write_json(result, options_.json);
   return result;
 }
 

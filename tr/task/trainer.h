@@ -36,7 +36,8 @@ class Trainer {
   TrainingSettings settings_;
   Phase phase_ = Phase::planning;
   std::unique_ptr<Engine> engine_;
-  std::optional<AnyScheduler> prepared_;
+  /// Prepared for the run, and resolved to the one kind that holds any.
+  std::optional<CustomScheduler> scheduler_;
 };
 
 }  // namespace tr

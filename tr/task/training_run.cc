@@ -2,16 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "kernels/cpu/denormals.h"
+#include "tr/base/clock.h"
 #include "tr/base/error.h"
+#include "tr/exec/cpu_rank.h"
 #include "tr/exec/inspect.h"
 
 namespace tr {
 namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 std::vector<RankInput> rank_inputs(const Engine& engine) {
   std::vector<RankInput> inputs;
@@ -31,14 +28,16 @@ int slot_of(std::int64_t number) { return static_cast<int>(number % CpuExecutor:
 
 }  // namespace
 
-TrainingRun::TrainingRun(Engine& engine, const TrainingSettings& settings, const AnyScheduler& scheduler,
-                         const PipelineConfig& pipeline, const SampleSource& source, Progress& progress)
+TrainingRun::TrainingRun(Engine& engine, const TrainingSettings& settings, const CustomScheduler& scheduler,
+                         const PipelineConfig& pipeline, const SampleSource& source, Progress& progress,
+                         const InterruptGuard& interrupts)
     : engine_(engine),
       settings_(settings),
       scheduler_(scheduler),
       inputs_(rank_inputs(engine)),
       pipeline_(pipeline, source, inputs_),
       progress_(progress),
+      interrupts_(interrupts),
       findings_(static_cast<std::size_t>(engine.ranks())) {}
 
 void TrainingRun::run(TrainingResult& result) {
@@ -46,7 +45,7 @@ void TrainingRun::run(TrainingResult& result) {
   // Nothing is allocated between the first step and the last.
   result.epochs.reserve(static_cast<std::size_t>(settings_.total_epochs));
   engine_.pool().run([this](ThreadCommunicator& ranks) {
-    const cpu::DenormalsOff denormals_off;
+    const RankScope scope;
     try {
       walk(ranks);
     } catch (...) {
@@ -70,7 +69,10 @@ bool TrainingRun::take_batch(std::int64_t number, const Ticket& ticket, ThreadCo
   if (ticket.batch == 0) executor.reset_accumulated();
   if (first) begin_batch(number, ticket);
   const StepStatus status = execute(number, ticket, ranks);
-  if (status != StepStatus::ok) fail(status, number, ticket, ranks);
+  if (status != StepStatus::ok) {
+    fail(status, number, ticket, ranks);
+    return false;
+  }
   pipeline_.release(number);
   if (first && ticket.training) {
     progress_.step(ticket.epoch + 1, ticket.batch, ticket.rows, executor.last_loss_sum() / ticket.rows);
@@ -86,7 +88,7 @@ bool TrainingRun::take_batch(std::int64_t number, const Ticket& ticket, ThreadCo
 
 void TrainingRun::begin_batch(std::int64_t number, const Ticket& ticket) {
   if (ticket.training && ticket.batch == 0) {
-    epoch_start_ = Clock::now();
+    epoch_start_ = steady_seconds();
     epoch_ = {};
     epoch_.epoch = ticket.epoch + 1;
   }
@@ -95,7 +97,7 @@ void TrainingRun::begin_batch(std::int64_t number, const Ticket& ticket) {
     last_batch_.store(number, std::memory_order_relaxed);
   }
   if (!ticket.training) return;
-  const float rate = lr(scheduler_, ticket.epoch, ticket.batch);
+  const float rate = scheduler_.lr(ticket.epoch, ticket.batch);
   epoch_.lr = rate;
   const Plan& plan = engine_.plans().front();
   *engine_.arenas().at<float>(plan.tensors[plan.fixed[Scalar::learning_rate]].tensor, 0) = rate;
@@ -104,10 +106,7 @@ void TrainingRun::begin_batch(std::int64_t number, const Ticket& ticket) {
 StepStatus TrainingRun::execute(std::int64_t number, const Ticket& ticket, ThreadCommunicator& ranks) {
   CpuExecutor& executor = engine_.executor(ranks.rank());
   const GraphKind kind = ticket.training ? GraphKind::train : GraphKind::evaluate;
-  const StepStatus status = executor.run(engine_.variant(kind, ticket.rows), slot_of(number), ranks);
-  if (ticket.training) return status;
-  ranks.meet();
-  return executor.agreed_status();
+  return executor.run(engine_.variant(kind, ticket.rows), slot_of(number), ranks);
 }
 
 bool TrainingRun::ends_phase(const Ticket& ticket) const {
@@ -116,23 +115,23 @@ bool TrainingRun::ends_phase(const Ticket& ticket) const {
 }
 
 void TrainingRun::end_phase(std::int64_t number, const Ticket& ticket) {
-  const auto sums = engine_.executor(0).accumulated();
-  const double rows = sums[3];
+  const Metrics sums = engine_.executor(0).accumulated();
+  const double rows = sums[Metric::rows];
   if (ticket.training) {
-    epoch_.train_loss = sums[0] / rows;
-    epoch_.images_per_second = rows / seconds_since(epoch_start_);
+    epoch_.train_loss = sums[Metric::loss] / rows;
+    epoch_.images_per_second = rows / (steady_seconds() - epoch_start_);
     if (pipeline_.stream().validates_after(ticket.epoch)) return;
   } else {
     epoch_.evaluated = true;
-    epoch_.test_loss = sums[0] / rows;
-    epoch_.top1 = sums[1] / rows;
-    epoch_.top5 = sums[2] / rows;
+    epoch_.test_loss = sums[Metric::loss] / rows;
+    epoch_.top1 = sums[Metric::top1] / rows;
+    epoch_.top5 = sums[Metric::top5] / rows;
   }
   close_epoch(number);
 }
 
 void TrainingRun::close_epoch(std::int64_t number) {
-  epoch_.seconds = seconds_since(epoch_start_);
+  epoch_.seconds = steady_seconds() - epoch_start_;
   result_->epochs.push_back(epoch_);
   if (epoch_.evaluated && (result_->best_epoch == 0 || epoch_.top1 > result_->best_top1)) {
     result_->best_top1 = epoch_.top1;
@@ -148,19 +147,21 @@ void TrainingRun::fail(StepStatus status, std::int64_t number, const Ticket& tic
   findings_[static_cast<std::size_t>(ranks.rank())] =
       first_non_finite(executor, engine_.variant(kind, ticket.rows), slot_of(number));
   ranks.meet();
-  if (ranks.rank() != 0) throw GroupAborted{};
+  if (ranks.rank() != 0) return;
   std::string tensor = "none found";
   for (const std::string& finding : findings_) {
     if (finding.empty()) continue;
     tensor = finding;
     break;
   }
-  const char* what = status == StepStatus::update_not_finite ? "a weight or gradient" : "the loss";
-  if (status == StepStatus::illegal_label) what = "the loss of an illegal label";
+  const BatchStream& stream = pipeline_.stream();
   throw Error(
-      fmt::format("{} is not finite in {} batch {} of epoch {} (learning rate {}); first non-finite tensor: {}; "
-                  "try a lower rate, a longer warm-up, or look at the data",
-                  what, ticket.training ? "training" : "evaluation", ticket.batch + 1, ticket.epoch + 1,
+      fmt::format("{} is not finite in {} batch {} of epoch {} (step {}, learning rate {}); first non-finite "
+                  "tensor: {}; try a lower rate, a longer warm-up, or look at the data",
+                  status == StepStatus::update_not_finite ? "a weight or gradient" : "the loss",
+                  ticket.training ? "training" : "evaluation", ticket.batch + 1, ticket.epoch + 1,
+                  std::int64_t{ticket.epoch} * stream.train_batches() +
+                      (ticket.training ? ticket.batch + 1 : stream.train_batches()),
                   static_cast<float>(epoch_.lr), tensor));
 }
 

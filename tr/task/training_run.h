@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -20,9 +19,11 @@ namespace tr {
 /// graph says, and stops at the same batch. Rank 0 also sets the rate, watches for SIGINT and keeps the books.
 class TrainingRun {
  public:
-  /// `scheduler` is prepared; all must outlive the run.
-  TrainingRun(Engine& engine, const TrainingSettings& settings, const AnyScheduler& scheduler,
-              const PipelineConfig& pipeline, const SampleSource& source, Progress& progress);
+  /// `scheduler` is prepared; all must outlive the run. `interrupts` blocks SIGINT before the pipeline's threads start,
+  /// or SIGINT would find one of them unblocked.
+  TrainingRun(Engine& engine, const TrainingSettings& settings, const CustomScheduler& scheduler,
+              const PipelineConfig& pipeline, const SampleSource& source, Progress& progress,
+              const InterruptGuard& interrupts);
 
   /// Runs to the end, to the accuracy asked for, or to SIGINT, and fills in epochs, best_top1, best_epoch and
   /// interrupted. Throws Error when a loss or a weight is not finite, naming epoch, batch, rate and the first tensor
@@ -30,8 +31,6 @@ class TrainingRun {
   void run(TrainingResult& result);
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void walk(ThreadCommunicator& ranks);
   /// False when this was the last batch.
   bool take_batch(std::int64_t number, const Ticket& ticket, ThreadCommunicator& ranks);
@@ -39,17 +38,17 @@ class TrainingRun {
   void begin_batch(std::int64_t number, const Ticket& ticket);
   void end_phase(std::int64_t number, const Ticket& ticket);
   void close_epoch(std::int64_t number);
-  [[noreturn]] void fail(StepStatus status, std::int64_t number, const Ticket& ticket, ThreadCommunicator& ranks);
+  /// Called by all ranks behind the same meeting point; the first one throws, the others return.
+  void fail(StepStatus status, std::int64_t number, const Ticket& ticket, ThreadCommunicator& ranks);
   bool ends_phase(const Ticket& ticket) const;
 
   Engine& engine_;
   const TrainingSettings& settings_;
-  const AnyScheduler& scheduler_;
+  const CustomScheduler& scheduler_;
   std::vector<RankInput> inputs_;
-  // Before the pipeline, whose threads must not be the ones that SIGINT finds unblocked.
-  InterruptGuard interrupts_;
   BatchPipeline pipeline_;
   Progress& progress_;
+  const InterruptGuard& interrupts_;
   TrainingResult* result_ = nullptr;
   /// The batch behind which every rank leaves. Rank 0 names the batch at hand before all meet in it, so that the others
   /// see it behind that meeting, and not in the batch before.
@@ -57,7 +56,7 @@ class TrainingRun {
   /// One text a rank, written between two meeting points.
   std::vector<std::string> findings_;
   EpochResult epoch_;
-  Clock::time_point epoch_start_;
+  double epoch_start_ = 0.0;
 };
 
 }  // namespace tr

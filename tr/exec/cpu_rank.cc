@@ -1,0 +1,14 @@
+#include "tr/exec/cpu_rank.h"
+
+#include "kernels/cpu/cpu_features.h"
+#include "kernels/cpu/threads.h"
+
+namespace tr {
+
+void require_precision(Precision precision) {
+  if (precision == Precision::bf16) cpu::require_bf16(cpu::detect());
+}
+
+void set_up_rank_thread() { cpu::set_threads(1); }
+
+}  // namespace tr

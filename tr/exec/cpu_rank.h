@@ -1,0 +1,17 @@
+#pragma once
+
+#include "kernels/cpu/denormals.h"
+#include "tr/base/dtype.h"
+
+namespace tr {
+
+/// Throws DeviceError, naming what the processor has and the remedy, if it cannot compute in this precision.
+void require_precision(Precision precision);
+
+/// Once on each new rank thread: the matrix library gets one thread of its own a rank.
+void set_up_rank_thread();
+
+/// While it lives, the rank's thread computes: denormal numbers count as zero.
+using RankScope = cpu::DenormalsOff;
+
+}  // namespace tr
