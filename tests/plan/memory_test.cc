@@ -114,4 +114,18 @@ TEST_CASE("sharing saves memory where lifetimes allow it") {
   CHECK(apart.memory.transient_bytes == apart.memory.transient_bytes_unshared);
 }
 
+TEST_CASE("a tensor that no node touches has a place inside the pool") {
+  FlatList<PlanTensor> tensors;
+  FlatList<Node> nodes;
+  GraphBuilder graph(tensors, nodes, Precision::fp32, 4);
+  const int used = graph.tensor(Region::f_feature, {1, 1, 1, 100}, DType::fp32, 0);
+  const int unused = graph.tensor(Region::f_feature, {1, 1, 1, 300}, DType::fp32, 0);
+  graph.node(OpKind::relu_forward, 0, operands(used), operands(used));
+  detail::mark_lifetimes(nodes, tensors);
+  const std::array spans{TensorSpan{0, tensors.size()}};
+  const MemoryLayout memory = place(tensors, spans, true);
+  CHECK(tensors[unused].tensor.offset >= memory.transient_offset);
+  CHECK(tensors[unused].tensor.offset + tensors[unused].tensor.bytes() <= memory.local_bytes);
+}
+
 }  // namespace tr

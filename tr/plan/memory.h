@@ -77,33 +77,101 @@ constexpr FlatList<int> transients_of(const FlatList<PlanTensor>& tensors, Tenso
   return ids;
 }
 
+/// Ranges of the pool in the order of their offsets, each with the nodes during which some tensor holds it. Finding a
+/// place is the planner's dearest loop and the compiler counts its every step: hence ranges and not tensors, which are
+/// many more, and a linked list, inside which nothing has to be moved.
+class HeldRanges {
+ public:
+  /// For at most so many tensors, which live from node 0 to `last_node`.
+  constexpr HeldRanges(int tensors, int last_node)
+      : words_(last_node / 64 + 1), ranges_(tensors + 1), held_((tensors + 1) * words_, 0) {}
+
+  /// The lowest offset from `base` on where `need` bytes are free from node `first` to node `last`; they are taken.
+  constexpr std::int64_t take(std::int64_t base, std::int64_t need, int first, int last) {
+    std::int64_t begin = base;
+    std::int64_t end = base + need;
+    const int word = first / 64;
+    const std::uint64_t bits = mask(word, first, last);
+    Range* before = ranges_.data();
+    for (Range* range = before->next; range != nullptr && range->begin < end; range = range->next) {
+      before = range;
+      if (range->end <= begin) continue;
+      if ((range->held[word] & bits) == 0 && !is_held_later(*range, first, last)) continue;
+      begin = range->end;
+      end = begin + need;
+    }
+    // Ranges that others hold at other times may begin behind the place found.
+    while (before->begin > begin) before = before->previous;
+    Range* same = before;
+    while (same->begin == begin && same->end != end) same = same->previous;
+    hold(same->begin == begin ? *same : insert(*before, begin, end), first, last);
+    return begin;
+  }
+
+ private:
+  struct Range {
+    std::int64_t begin = -1;
+    std::int64_t end = -1;
+    std::uint64_t* held = nullptr;  // one bit a node
+    Range* previous = nullptr;
+    Range* next = nullptr;
+  };
+
+  /// The bits of word w that stand for the nodes from `first` to `last`.
+  static constexpr std::uint64_t mask(int w, int first, int last) {
+    std::uint64_t bits = ~std::uint64_t{0};
+    if (w == first / 64) bits <<= first % 64;
+    if (w == last / 64) bits &= ~std::uint64_t{0} >> (63 - last % 64);
+    return bits;
+  }
+  /// Whether a bit is set behind the word of `first`.
+  static constexpr bool is_held_later(const Range& range, int first, int last) {
+    for (int w = first / 64 + 1; w <= last / 64; ++w) {
+      if ((range.held[w] & mask(w, first, last)) != 0) return true;
+    }
+    return false;
+  }
+  static constexpr void hold(Range& range, int first, int last) {
+    for (int w = first / 64; w <= last / 64; ++w) range.held[w] |= mask(w, first, last);
+  }
+  constexpr Range& insert(Range& before, std::int64_t begin, std::int64_t end) {
+    ++size_;
+    Range& range = ranges_[size_];
+    range = {begin, end, held_.data() + size_ * words_, &before, before.next};
+    if (before.next != nullptr) before.next->previous = &range;
+    before.next = &range;
+    return range;
+  }
+
+  int words_;
+  int size_ = 0;
+  FlatList<Range> ranges_;  // The first, before all offsets, is where the list begins.
+  FlatList<std::uint64_t> held_;
+};
+
 /// Largest first, each at the lowest offset where it meets no tensor that lives at the same time (greedy by size:
 /// Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020, section 5). Never takes more
 /// than the sum.
 constexpr std::int64_t place_by_lifetime(FlatList<PlanTensor>& tensors, TensorSpan span, std::int64_t base) {
-  FlatList<int> order = transients_of(tensors, span);
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    const std::int64_t size_a = tensors[a].tensor.bytes();
-    const std::int64_t size_b = tensors[b].tensor.bytes();
-    return size_a != size_b ? size_a > size_b : a < b;
-  });
-  FlatList<int> placed;  // by offset
+  struct Sized {
+    std::int64_t bytes = 0;
+    int id = -1;
+  };
+  FlatList<Sized> order;
+  int last_node = 0;
+  for (int id : transients_of(tensors, span)) {
+    order.push({slot_bytes(tensors[id].tensor), id});
+    last_node = std::max(last_node, tensors[id].last);
+  }
+  std::sort(order.begin(), order.end(),
+            [](const Sized& a, const Sized& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.id < b.id; });
+  HeldRanges held(order.size(), last_node);
   std::int64_t peak = base;
-  for (int id : order) {
-    PlanTensor& t = tensors[id];
-    const std::int64_t need = slot_bytes(t.tensor);
-    std::int64_t offset = base;
-    int position = placed.size();
-    for (int i = 0; i < placed.size(); ++i) {
-      const PlanTensor& other = tensors[placed[i]];
-      if (other.last < t.first || t.last < other.first) continue;
-      if (other.tensor.offset >= offset + need) break;
-      offset = std::max(offset, other.tensor.offset + slot_bytes(other.tensor));
-    }
-    while (position > 0 && tensors[placed[position - 1]].tensor.offset > offset) --position;
-    placed.insert(position, id);
-    t.tensor.offset = offset;
-    peak = std::max(peak, offset + need);
+  for (const Sized& sized : order) {
+    PlanTensor& t = tensors[sized.id];
+    // A tensor that no node touches lives nowhere, but gets a place.
+    t.tensor.offset = held.take(base, sized.bytes, std::max(t.first, 0), std::max(t.last, 0));
+    peak = std::max(peak, t.tensor.offset + sized.bytes);
   }
   return peak - base;
 }

@@ -81,9 +81,9 @@ constexpr void build_evaluate_graph(Plan& plan) {
 
 }  // namespace detail
 
-/// Makes the whole plan; the same function plans while the compiler runs and when a run knows its rows. A model that
-/// cannot be built leaves its reason in `error` and an unfinished plan behind. (The plan is filled in place: g++ 12
-/// loses track of allocations inside a constant expression when such a structure is returned.)
+/// Makes layers, tensors, nodes and places; the same function plans while the compiler runs and when a run knows its
+/// rows. A model that cannot be built leaves its reason in `error` and an unfinished plan behind. (The plan is filled
+/// in place: g++ 12 loses track of allocations inside a constant expression when such a structure is returned.)
 constexpr void build_plan(const ModelSpec& model, const PlanSpec& spec, Plan& plan, TextBuilder& error) {
   plan.spec = spec;
   build_arch(model, spec.fuse, plan.arch, error);
@@ -98,10 +98,15 @@ constexpr void build_plan(const ModelSpec& model, const PlanSpec& spec, Plan& pl
   detail::build_train_graph(plan);
   detail::build_evaluate_graph(plan);
   detail::declare_moments(plan.tensors, spec.moments);
-  derive_inits(plan, Initializer());
 
   for (ComputationGraph& graph : plan.graphs) detail::mark_lifetimes(graph.nodes, plan.tensors);
   plan.memory = place(plan.tensors, plan.transients, spec.share_memory);
+}
+
+/// Adds to a built plan what only a run reads: the edges of its graphs and the initial values. Not asked of the
+/// compiler, who would take as long for it as for all the rest.
+constexpr void complete_plan(Plan& plan) {
+  derive_inits(plan, Initializer());
   for (int g = 0; g < graph_count; ++g) {
     plan.graphs[g].edges = build_edges(plan.graphs[g].nodes, plan.tensors.size());
     append_reuse_edges(plan.graphs[g].nodes, plan.tensors, plan.transients[g], plan.graphs[g].edges);

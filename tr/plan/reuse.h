@@ -29,34 +29,51 @@ class Ancestors {
   FlatList<std::uint64_t> bits_;
 };
 
-/// Who last held each byte of the transient pool: disjoint pieces in the order of their offsets.
+/// Who last held each byte of the transient pool: disjoint pieces, linked in the order of their offsets.
 class Owners {
  public:
   /// Reports the owners of [begin, end) to `f` and makes `tensor` the owner.
   template <class F>
   constexpr void take(std::int64_t begin, std::int64_t end, int tensor, F&& f) {
-    FlatList<Piece> next;
-    for (const Piece& piece : pieces_) {
-      if (piece.end <= begin || piece.begin >= end) continue;
-      f(piece.tensor);
+    int before = head;
+    int at = pieces_[head].next;
+    while (at != none && pieces_[at].end <= begin) {
+      before = at;
+      at = pieces_[at].next;
     }
-    for (const Piece& piece : pieces_) {
-      if (piece.begin < begin) next.push({piece.begin, std::min(piece.end, begin), piece.tensor});
+    if (at != none && pieces_[at].begin < begin) {
+      // What the piece keeps in front of the new one; the rest of it is treated as any other below.
+      before = link(before, {pieces_[at].begin, begin, pieces_[at].tensor, at});
+      pieces_[at].begin = begin;
     }
-    next.push({begin, end, tensor});
-    for (const Piece& piece : pieces_) {
-      if (piece.end > end) next.push({std::max(piece.begin, end), piece.end, piece.tensor});
+    while (at != none && pieces_[at].begin < end) {
+      f(pieces_[at].tensor);
+      if (pieces_[at].end > end) {
+        pieces_[at].begin = end;
+        break;
+      }
+      at = pieces_[at].next;
     }
-    pieces_ = static_cast<FlatList<Piece>&&>(next);
+    link(before, {begin, end, tensor, at});
   }
 
  private:
+  static constexpr int head = 0;
+  static constexpr int none = -1;
   struct Piece {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     int tensor = -1;
+    int next = none;
   };
-  FlatList<Piece> pieces_;
+
+  constexpr int link(int before, const Piece& piece) {
+    const int at = pieces_.push(piece);
+    pieces_[before].next = at;
+    return at;
+  }
+
+  FlatList<Piece> pieces_{1, Piece()};
 };
 
 /// The nodes that touch each tensor of a span, in order.

@@ -28,6 +28,7 @@ Plan make_plan(const ModelSpec& model, const PlanSpec& spec) {
   TextBuilder error;
   build_plan(model, spec, plan, error);
   if (!error.empty()) throw ShapeError(fmt::format("the model cannot be built: {}", error.view()));
+  complete_plan(plan);
   return plan;
 }
 
