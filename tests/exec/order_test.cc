@@ -79,7 +79,7 @@ Outcome outcome_after(int steps, Rig::Config config) {
 
 TEST_CASE("any legal order gives the same bits, with and without sharing memory") {
   std::mt19937 random(5);
-  for (Precision precision : {Precision::fp32, Precision::bf16}) {
+  for (Precision precision : precisions()) {
     // Seven rows a rank: the same lifetimes, and so the same edges, on both.
     Rig::Config config{.ranks = 2, .rows = 14, .precision = precision, .optimizer = AdamW()};
     const Outcome right = outcome_after(2, config);
@@ -88,7 +88,7 @@ TEST_CASE("any legal order gives the same bits, with and without sharing memory"
     CHECK(outcome_after(2, config) == right);
     config.share_memory = true;
     const Plan plan = make_plan(model, {.precision = precision, .train_rows = 7, .evaluate_rows = 7, .moments = 2});
-    const ComputationGraph& graph = plan.graph(GraphKind::train);
+    const ComputationGraph& graph = plan.atlas[GraphKind::train];
     int reordered = 0;
     for (int i = 0; i < 50; ++i) {
       config.order = random_order(graph.nodes.size(), edges_of(graph), random);
@@ -103,11 +103,11 @@ TEST_CASE("any legal order gives the same bits, with and without sharing memory"
 TEST_CASE("every reuse edge is needed: an order that breaks it alone gives other bits") {
   std::mt19937 random(6);
   int mutants = 0;
-  for (Precision precision : {Precision::fp32, Precision::bf16}) {
+  for (Precision precision : precisions()) {
     Rig::Config config{.ranks = 1, .rows = 13, .precision = precision};
     const Outcome right = outcome_after(2, config);
     const Plan plan = make_plan(model, {.precision = precision, .train_rows = 13, .evaluate_rows = 13});
-    const ComputationGraph& graph = plan.graph(GraphKind::train);
+    const ComputationGraph& graph = plan.atlas[GraphKind::train];
     const std::vector<Edge> edges = edges_of(graph);
     for (std::size_t e = 0; e < edges.size(); ++e) {
       if (edges[e].kind != EdgeKind::reuse) continue;
@@ -122,7 +122,7 @@ TEST_CASE("every reuse edge is needed: an order that breaks it alone gives other
       ++mutants;
     }
   }
-  CHECK(mutants >= 4);
+  CHECK(mutants >= 2);
 }
 
 }  // namespace tr

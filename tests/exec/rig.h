@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "tests/exec/precisions.h"
 #include "tr/dist/rank_pool.h"
 #include "tr/dist/slice.h"
 #include "tr/exec/cpu_executor.h"
@@ -28,7 +29,7 @@ class Rig {
   };
 
   Rig(const ModelSpec& model, const Config& config) : config_(config) {
-    std::vector<MemoryLayout> layouts;
+    std::vector<MemoryPlan> layouts;
     for (int rank = 0; rank < config.ranks; ++rank) {
       const int rows = rows_of(rank);
       plans_.push_back(make_plan(model, {.precision = config.precision,

@@ -11,10 +11,11 @@ namespace tr {
 namespace {
 
 template <int N>
-std::string reason(const BluePrint<N>& blueprint, Shape sample = {1, 28, 28, 1}, int classes = 10) {
+std::string reason(const BluePrint<N>& blueprint, Shape sample = {1, 28, 28, 1}, int rows = 1) {
+  constexpr int classes = 10;
   ArchPlan arch;
   TextBuilder error;
-  build_arch({blueprint.layers, sample, classes}, true, arch, error);
+  build_arch({blueprint.layers, sample, classes}, {.train_rows = rows}, arch, error);
   return std::string(error.view());
 }
 
@@ -22,7 +23,7 @@ template <int N>
 ArchPlan arch_of(const BluePrint<N>& blueprint, bool fuse = true) {
   ArchPlan arch;
   TextBuilder error;
-  build_arch({blueprint.layers, {1, 28, 28, 1}, 10}, fuse, arch, error);
+  build_arch({blueprint.layers, {1, 28, 28, 1}, 10}, {.fuse = fuse}, arch, error);
   REQUIRE(error.empty());
   return arch;
 }
@@ -45,8 +46,12 @@ TEST_CASE("sizes that would overflow are refused, not wrapped") {
   constexpr int huge = std::numeric_limits<int>::max();
   CHECK(reason(seq(flatten(), fc(huge), fc(huge), fc(10))) ==
         "layer 1, fc(out=2147483647): its weight of 784 x 2147483647 elements is too large");
-  CHECK(reason(seq(flatten(), fc(10)), {1, huge, huge, 1}) ==
-        "layer 0, flatten(): a sample of more than 2147483647 values cannot be flattened");
+  CHECK(reason(seq(flatten(), fc(10)), {1, huge, huge, huge}) ==
+        "the data set's sample of 2147483647x2147483647x2147483647 values is too large");
+  CHECK(reason(seq(flatten(), fc(10)), {1, 28, 0, 1}) ==
+        "the data set's sample of 28x0x1 values has a dimension that is not positive");
+  CHECK(reason(seq(flatten(), fc(2000), fc(10)), {1, 28, 28, 1}, 2000000000) ==
+        "layer 0, flatten(): a batch of 2000000000 rows x 784 values is too large");
 }
 
 TEST_CASE("an activation is merged into the fully connected layer before it, and only there") {
@@ -67,6 +72,14 @@ TEST_CASE("the gradient travels only to where a layer before has parameters") {
   CHECK(arch[3].site.needs_data_gradient);
   CHECK(arch[3].site.feeds_loss);
   CHECK_FALSE(arch[2].site.feeds_loss);
+}
+
+TEST_CASE("the layer that makes the logits feeds the loss, whatever only hands them on") {
+  CHECK(arch_of(seq(flatten(), fc(10), flatten()))[1].site.feeds_loss);
+  CHECK_FALSE(arch_of(seq(flatten(), fc(10), flatten()))[2].site.feeds_loss);
+  const ArchPlan two = arch_of(seq(flatten(), fc(10), relu(), relu()));
+  CHECK_FALSE(two[1].site.feeds_loss);
+  CHECK(two[2].site.feeds_loss);
 }
 
 }  // namespace tr

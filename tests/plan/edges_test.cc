@@ -67,7 +67,7 @@ TEST_CASE("nodes that touch the same bytes are ordered by the edges, whatever th
     spec.train_rows = spec.evaluate_rows = 5;
     spec.share_memory = true;
     const Plan plan = make_plan(model.spec(), spec);
-    for (const ComputationGraph& graph : plan.graphs) {
+    for (const ComputationGraph& graph : plan.atlas.graphs) {
       const auto reach = closure(graph.nodes.size(), sorted_edges(graph));
       bool ordered = true;
       for (int v = 0; v < graph.nodes.size(); ++v) {
@@ -84,7 +84,7 @@ TEST_CASE("no reuse edge follows from the others") {
   for (int i = 0; i < 40; ++i) {
     const RandomModel model = random_model(random);
     const Plan plan = make_plan(model.spec(), {.train_rows = 5, .evaluate_rows = 5});
-    for (const ComputationGraph& graph : plan.graphs) {
+    for (const ComputationGraph& graph : plan.atlas.graphs) {
       const std::vector<Edge> edges = sorted_edges(graph);
       for (std::size_t e = 0; e < edges.size(); ++e) {
         if (edges[e].kind != EdgeKind::reuse) continue;
@@ -102,7 +102,7 @@ TEST_CASE("every edge points forward and stands once") {
   std::mt19937 random(13);
   const RandomModel model = random_model(random);
   const Plan plan = make_plan(model.spec(), {.train_rows = 3, .evaluate_rows = 3});
-  for (const ComputationGraph& graph : plan.graphs) {
+  for (const ComputationGraph& graph : plan.atlas.graphs) {
     std::vector<std::pair<int, int>> seen;
     for (const Edge& e : graph.edges) {
       CHECK(e.from < e.to);

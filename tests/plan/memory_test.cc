@@ -123,7 +123,7 @@ TEST_CASE("a tensor that no node touches has a place inside the pool") {
   graph.node(OpKind::relu_forward, 0, operands(used), operands(used));
   detail::mark_lifetimes(nodes, tensors);
   const std::array spans{TensorSpan{0, tensors.size()}};
-  const MemoryLayout memory = place(tensors, spans, true);
+  const MemoryPlan memory = place(tensors, spans, true);
   CHECK(tensors[unused].tensor.offset >= memory.transient_offset);
   CHECK(tensors[unused].tensor.offset + tensors[unused].tensor.bytes() <= memory.local_bytes);
 }

@@ -68,7 +68,7 @@ TEST_CASE("the watch sees an allocation") {
 }
 
 TEST_CASE("between step 3 and step 103 we allocate nothing, and the library a little that it frees at once") {
-  for (Precision precision : {Precision::fp32, Precision::bf16}) {
+  for (Precision precision : precisions()) {
     for (int threads : {1, 2, 3}) {
       for (int workers : {0, 2}) {
         CAPTURE(threads);

@@ -101,7 +101,7 @@ struct OneSampleRun {
 }  // namespace
 
 TEST_CASE("a run learns, and says what it did") {
-  for (Precision precision : {Precision::fp32, Precision::bf16}) {
+  for (Precision precision : precisions()) {
     const TrainingResult result = train(small_options(2, precision));
     REQUIRE(result.epochs.size() == 3);
     CHECK(result.epochs[2].train_loss < result.epochs[0].train_loss);

@@ -3,6 +3,7 @@
 #include <random>
 #include <string>
 
+#include "tests/exec/precisions.h"
 #include "tr/blueprint/blueprint.h"
 #include "tr/task/deep_learning_task.h"
 

@@ -2,10 +2,9 @@
 
 namespace tr {
 
-Arenas::Arenas(std::span<const MemoryLayout> layouts)
-    : shared_(static_cast<std::size_t>(layouts.front().shared_bytes)) {
+Arenas::Arenas(std::span<const MemoryPlan> layouts) : shared_(static_cast<std::size_t>(layouts.front().shared_bytes)) {
   local_.reserve(layouts.size());
-  for (const MemoryLayout& layout : layouts) local_.emplace_back(static_cast<std::size_t>(layout.local_bytes));
+  for (const MemoryPlan& layout : layouts) local_.emplace_back(static_cast<std::size_t>(layout.local_bytes));
 }
 
 std::byte* Arenas::address(const DTensor& tensor, int rank) const {

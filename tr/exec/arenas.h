@@ -13,7 +13,7 @@ namespace tr {
 class Arenas {
  public:
   /// One layout a rank; the plans of ranks differ in rows alone, so the first one's shared arena serves all.
-  explicit Arenas(std::span<const MemoryLayout> layouts);
+  explicit Arenas(std::span<const MemoryPlan> layouts);
 
   int ranks() const { return static_cast<int>(local_.size()); }
   std::byte* address(const DTensor& tensor, int rank) const;

@@ -56,7 +56,7 @@ cpu::Kernel CpuExecutor::bind(const Node& node, const Variant& variant, int slot
 }
 
 int CpuExecutor::prepare(const Variant& variant, std::span<const int> order) {
-  const FlatList<Node>& nodes = plan_->graph(variant.kind).nodes;
+  const FlatList<Node>& nodes = plan_->atlas[variant.kind].nodes;
   Bound bound{.what = variant, .steps = {}};
   for (int slot = 0; slot < slots; ++slot) {
     std::vector<Step>& steps = bound.steps[static_cast<std::size_t>(slot)];

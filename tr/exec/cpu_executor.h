@@ -15,19 +15,6 @@
 
 namespace tr {
 
-/// A graph with the number of rows it runs on: a full batch, the last partial one, or an evaluation batch.
-struct Variant {
-  GraphKind kind = GraphKind::train;
-  /// Rows of this rank, and of the whole batch over all ranks. `as_planned` leaves every tensor its planned shape, and
-  /// the mean of a loss to the rows of its own input.
-  int rows = as_planned;
-  int total_rows = 0;
-
-  static constexpr int as_planned = -1;
-
-  friend bool operator==(const Variant&, const Variant&) = default;
-};
-
 /// Binds the graphs of a plan to memory and kernels for one rank, and runs them. Everything but the constructor must be
 /// called on the rank's own thread.
 class CpuExecutor {

@@ -57,7 +57,7 @@ std::string first_non_finite(CpuExecutor& executor, int variant, int slot) {
     if (is_parameter(t.tensor.region) && bad(t.tensor.id)) return describe(t);
   }
   if (bad(plan.fixed.data[0])) return describe(plan.tensors[plan.fixed.data[static_cast<std::size_t>(slot)]]);
-  const FlatList<Node>& nodes = plan.graph(what.kind).nodes;
+  const FlatList<Node>& nodes = plan.atlas[what.kind].nodes;
   for (int v = 0; v < nodes.size() && !nodes[v].is_fence(); ++v) {
     if (nodes[v].op == OpKind::advance_step) continue;
     executor.replay(variant, slot, v);

@@ -98,13 +98,13 @@ std::int64_t sum_over(std::span<const Plan> plans, F&& f) {
 }
 
 std::int64_t local_bytes(std::span<const Plan> plans) {
-  return sum_over(plans, [](const MemoryLayout& memory) { return memory.local_bytes; });
+  return sum_over(plans, [](const MemoryPlan& memory) { return memory.local_bytes; });
 }
 std::int64_t pool_bytes(std::span<const Plan> plans) {
-  return sum_over(plans, [](const MemoryLayout& memory) { return memory.transient_bytes; });
+  return sum_over(plans, [](const MemoryPlan& memory) { return memory.transient_bytes; });
 }
 std::int64_t unshared_pool_bytes(std::span<const Plan> plans) {
-  return sum_over(plans, [](const MemoryLayout& memory) { return memory.transient_bytes_unshared; });
+  return sum_over(plans, [](const MemoryPlan& memory) { return memory.transient_bytes_unshared; });
 }
 
 /// A fixed region; the shared arena exists once and is the same in all plans.
@@ -113,7 +113,7 @@ RegionBytes fixed_region(Region region, std::span<const Plan> plans) {
   const bool shared = arena_of(region) == Arena::shared;
   return {.region = std::string(name_of(region)),
           .tensors = plans.front().memory.region_tensors[r],
-          .bytes = sum_over(shared ? plans.first(1) : plans, [&](const MemoryLayout& m) { return m.region_bytes[r]; })};
+          .bytes = sum_over(shared ? plans.first(1) : plans, [&](const MemoryPlan& m) { return m.region_bytes[r]; })};
 }
 
 RegionBytes transient_pool(std::span<const Plan> plans) {

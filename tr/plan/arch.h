@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "tr/base/flat_list.h"
 #include "tr/base/text.h"
 #include "tr/plan/spec.h"
@@ -22,6 +25,27 @@ constexpr void begin_message(TextBuilder& error, int layer, const LayerRecord& r
   error << "layer " << layer << ", ";
   visit(record, [&](const auto& l) { l.describe(error); });
   error << ": ";
+}
+
+/// Any tensor has fewer elements than this, so that no sum of sizes in bytes comes near an overflow.
+inline constexpr std::int64_t max_elements = std::int64_t{1} << 40;
+
+constexpr void check_sample(const Shape& sample, TextBuilder& error) {
+  const bool positive = sample.h > 0 && sample.w > 0 && sample.c > 0;
+  // By division: the product of three large dimensions would overflow.
+  if (positive && std::int64_t{sample.h} * sample.w <= INT32_MAX / sample.c) return;
+  error << "the data set's sample of " << sample.h << "x" << sample.w << "x" << sample.c << " values "
+        << (positive ? "is too large" : "has a dimension that is not positive");
+}
+
+constexpr void check_rows(const ArchPlan& arch, int rows, TextBuilder& error) {
+  for (const ArchLayer& layer : arch) {
+    const std::int64_t values = std::max(layer.site.in.sample_size(), layer.site.out.sample_size());
+    if (rows * values < max_elements) continue;
+    begin_message(error, layer.site.layer, layer.record);
+    error << "a batch of " << rows << " rows x " << values << " values is too large";
+    return;
+  }
 }
 
 constexpr void infer_shapes(const ModelSpec& model, ArchPlan& arch, TextBuilder& error) {
@@ -85,16 +109,20 @@ constexpr void mark_gradients(ArchPlan& arch) {
 
 /// BluePrint → ArchPlan. A model that cannot be built leaves its reason in `error`: layer, index and the numbers at
 /// odds.
-constexpr void build_arch(const ModelSpec& model, bool fuse, ArchPlan& arch, TextBuilder& error) {
+constexpr void build_arch(const ModelSpec& model, const PlanSpec& spec, ArchPlan& arch, TextBuilder& error) {
   if (model.layers.empty()) {
     error << "the blueprint is an empty seq(): a model needs at least one layer";
     return;
   }
+  detail::check_sample(model.sample, error);
+  if (!error.empty()) return;
   detail::infer_shapes(model, arch, error);
   if (!error.empty()) return;
   detail::check_classes(model, arch, error);
   if (!error.empty()) return;
-  if (fuse) detail::fuse_activations(arch);
+  detail::check_rows(arch, std::max(spec.train_rows, spec.evaluate_rows), error);
+  if (!error.empty()) return;
+  if (spec.fuse) detail::fuse_activations(arch);
   detail::mark_gradients(arch);
 }
 

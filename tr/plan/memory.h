@@ -12,7 +12,7 @@ namespace tr {
 
 /// Where the bytes of a plan lie. Region bytes and offsets count whole alignment units; the transient regions share one
 /// pool, which lies at the end of the local arena.
-struct MemoryLayout {
+struct MemoryPlan {
   std::array<std::int64_t, region_count> region_offset{};
   std::array<std::int64_t, region_count> region_bytes{};
   std::array<int, region_count> region_tensors{};
@@ -23,7 +23,7 @@ struct MemoryLayout {
   /// What the pool would take if no two tensors shared memory.
   std::int64_t transient_bytes_unshared = 0;
 
-  friend constexpr bool operator==(const MemoryLayout&, const MemoryLayout&) = default;
+  friend constexpr bool operator==(const MemoryPlan&, const MemoryPlan&) = default;
 };
 
 /// The transient tensors of one graph are those among the ids from `first` to `end`; they never live while another
@@ -46,7 +46,7 @@ constexpr std::int64_t slot_bytes(const DTensor& tensor) {
 namespace detail {
 
 /// Regions one after another in their order, tensors inside a region in the order of their ids.
-constexpr void place_regions(FlatList<PlanTensor>& tensors, MemoryLayout& layout) {
+constexpr void place_regions(FlatList<PlanTensor>& tensors, MemoryPlan& layout) {
   for (const PlanTensor& t : tensors) {
     const int region = static_cast<int>(t.tensor.region);
     layout.region_bytes[region] += slot_bytes(t.tensor);
@@ -189,8 +189,8 @@ constexpr std::int64_t place_in_sequence(FlatList<PlanTensor>& tensors, TensorSp
 
 /// Gives every tensor its offset; each graph's transient tensors start anew at the pool's first byte.
 template <std::size_t Graphs>
-constexpr MemoryLayout place(FlatList<PlanTensor>& tensors, const std::array<TensorSpan, Graphs>& graphs, bool share) {
-  MemoryLayout layout;
+constexpr MemoryPlan place(FlatList<PlanTensor>& tensors, const std::array<TensorSpan, Graphs>& graphs, bool share) {
+  MemoryPlan layout;
   detail::place_regions(tensors, layout);
   for (const TensorSpan& span : graphs) {
     std::int64_t sum = 0;

@@ -24,21 +24,41 @@ struct ComputationGraph {
   FlatList<Edge> edges;
 };
 
+/// A graph with the number of rows it runs on: a full batch, or the last partial one. Nothing moves between variants;
+/// the tail of each batched tensor is not touched.
+struct Variant {
+  GraphKind kind = GraphKind::train;
+  /// Rows of this rank, and of the whole batch over all ranks. `as_planned` leaves every tensor its planned shape, and
+  /// the mean of a loss to the rows of its own input.
+  int rows = as_planned;
+  int total_rows = 0;
+
+  static constexpr int as_planned = -1;
+
+  friend constexpr bool operator==(const Variant&, const Variant&) = default;
+};
+
+/// All graphs of a task, one for each purpose, and the variants that a run needs of them; they share one memory plan.
+struct GraphAtlas {
+  std::array<ComputationGraph, graph_count> graphs;
+  /// Known when the data set is.
+  FlatList<Variant> variants;
+
+  constexpr const ComputationGraph& operator[](GraphKind kind) const { return graphs[static_cast<int>(kind)]; }
+};
+
 /// Everything that is known of a run before it starts: the layers, the tensors of all graphs with their places, and the
-/// GraphAtlas, which holds one graph for each purpose. A variant of a graph (the last, partial batch) is the same graph
-/// with fewer rows: nothing moves, the tail of each batched tensor is not touched.
+/// graphs.
 struct Plan {
   PlanSpec spec;
   ArchPlan arch;
   FixedTensors fixed;
   FlatList<PlanTensor> tensors;
-  std::array<ComputationGraph, graph_count> graphs;
+  GraphAtlas atlas;
   std::array<TensorSpan, graph_count> transients{};
-  MemoryLayout memory;
+  MemoryPlan memory;
   /// What each tensor starts with, by id.
   FlatList<InitConfig> inits;
-
-  constexpr const ComputationGraph& graph(GraphKind kind) const { return graphs[static_cast<int>(kind)]; }
 };
 
 /// Asks an initialisation policy what the parameters start with; moments start with zeros and everything else as the
@@ -60,7 +80,7 @@ constexpr void set_scalar(Plan& plan, Scalar scalar, double value) {
 namespace detail {
 
 constexpr void build_train_graph(Plan& plan) {
-  GraphBuilder graph(plan.tensors, plan.graphs[0].nodes, plan.spec.precision, plan.spec.train_rows);
+  GraphBuilder graph(plan.tensors, plan.atlas.graphs[0].nodes, plan.spec.precision, plan.spec.train_rows);
   plan.transients[0].first = plan.tensors.size();
   append_forward(graph, plan.arch, plan.fixed);
   const int gradient = loss_of(plan.arch, plan.fixed).train(graph, !logits_are_kept(graph, plan.arch));
@@ -70,7 +90,7 @@ constexpr void build_train_graph(Plan& plan) {
 }
 
 constexpr void build_evaluate_graph(Plan& plan) {
-  GraphBuilder graph(plan.tensors, plan.graphs[1].nodes, plan.spec.precision, plan.spec.evaluate_rows);
+  GraphBuilder graph(plan.tensors, plan.atlas.graphs[1].nodes, plan.spec.precision, plan.spec.evaluate_rows);
   plan.transients[1].first = plan.tensors.size();
   ArchPlan arch;
   for (const ArchLayer& layer : plan.arch) arch.push(layer);
@@ -86,7 +106,7 @@ constexpr void build_evaluate_graph(Plan& plan) {
 /// in place: g++ 12 loses track of allocations inside a constant expression when such a structure is returned.)
 constexpr void build_plan(const ModelSpec& model, const PlanSpec& spec, Plan& plan, TextBuilder& error) {
   plan.spec = spec;
-  build_arch(model, spec.fuse, plan.arch, error);
+  build_arch(model, spec, plan.arch, error);
   if (!error.empty()) return;
 
   FlatList<Node> none;
@@ -99,7 +119,7 @@ constexpr void build_plan(const ModelSpec& model, const PlanSpec& spec, Plan& pl
   detail::build_evaluate_graph(plan);
   detail::declare_moments(plan.tensors, spec.moments);
 
-  for (ComputationGraph& graph : plan.graphs) detail::mark_lifetimes(graph.nodes, plan.tensors);
+  for (ComputationGraph& graph : plan.atlas.graphs) detail::mark_lifetimes(graph.nodes, plan.tensors);
   plan.memory = place(plan.tensors, plan.transients, spec.share_memory);
 }
 
@@ -108,8 +128,8 @@ constexpr void build_plan(const ModelSpec& model, const PlanSpec& spec, Plan& pl
 constexpr void complete_plan(Plan& plan) {
   derive_inits(plan, Initializer());
   for (int g = 0; g < graph_count; ++g) {
-    plan.graphs[g].edges = build_edges(plan.graphs[g].nodes, plan.tensors.size());
-    append_reuse_edges(plan.graphs[g].nodes, plan.tensors, plan.transients[g], plan.graphs[g].edges);
+    plan.atlas.graphs[g].edges = build_edges(plan.atlas.graphs[g].nodes, plan.tensors.size());
+    append_reuse_edges(plan.atlas.graphs[g].nodes, plan.tensors, plan.transients[g], plan.atlas.graphs[g].edges);
   }
 }
 

@@ -33,8 +33,8 @@ Plan make_plan(const ModelSpec& model, const PlanSpec& spec) {
 }
 
 void require_same_structure(const PlanView& compiled, const Plan& plan) {
-  require_same_nodes(compiled.train, plan.graph(GraphKind::train).nodes, "train node");
-  require_same_nodes(compiled.evaluate, plan.graph(GraphKind::evaluate).nodes, "evaluate node");
+  require_same_nodes(compiled.train, plan.atlas[GraphKind::train].nodes, "train node");
+  require_same_nodes(compiled.evaluate, plan.atlas[GraphKind::evaluate].nodes, "evaluate node");
   if (plan.tensors.size() < static_cast<int>(compiled.tensors.size()))
     mismatch("the number of tensors,", plan.tensors.size());
   for (int id = 0; id < static_cast<int>(compiled.tensors.size()); ++id) {

@@ -39,7 +39,7 @@ struct FrozenPlan {
   std::array<Node, TrainNodes> train{};
   std::array<Node, EvaluateNodes> evaluate{};
   FixedTensors fixed;
-  MemoryLayout memory;
+  MemoryPlan memory;
 };
 
 /// A frozen plan without its sizes in the type.
@@ -49,7 +49,7 @@ struct PlanView {
   std::span<const Node> train;
   std::span<const Node> evaluate;
   const FixedTensors* fixed = nullptr;
-  const MemoryLayout* memory = nullptr;
+  const MemoryPlan* memory = nullptr;
 };
 
 namespace detail {
@@ -62,10 +62,10 @@ constexpr ModelSpec model_spec() {
 }
 
 template <class M, class D>
-consteval TextBuilder diagnose() {
+consteval TextBuilder diagnose(const PlanSpec& spec) {
   TextBuilder error;
   ArchPlan arch;
-  build_arch(model_spec<M, D>(), true, arch, error);
+  build_arch(model_spec<M, D>(), spec, arch, error);
   return error;
 }
 
@@ -78,7 +78,7 @@ struct WidePlan {
   std::array<Node, capacity> train{};
   std::array<Node, capacity> evaluate{};
   FixedTensors fixed;
-  MemoryLayout memory;
+  MemoryPlan memory;
   int tensor_count = 0;
   int train_count = 0;
   int evaluate_count = 0;
@@ -96,11 +96,11 @@ consteval auto make_wide(const PlanSpec& spec) {
   build_plan(model_spec<M, D>(), spec, plan, error);
   WidePlan<M::blueprint.size()> wide;
   wide.tensor_count = plan.tensors.size();
-  wide.train_count = plan.graphs[0].nodes.size();
-  wide.evaluate_count = plan.graphs[1].nodes.size();
+  wide.train_count = plan.atlas.graphs[0].nodes.size();
+  wide.evaluate_count = plan.atlas.graphs[1].nodes.size();
   copy_into(plan.tensors, wide.tensor_count, wide.tensors);
-  copy_into(plan.graphs[0].nodes, wide.train_count, wide.train);
-  copy_into(plan.graphs[1].nodes, wide.evaluate_count, wide.evaluate);
+  copy_into(plan.atlas.graphs[0].nodes, wide.train_count, wide.train);
+  copy_into(plan.atlas.graphs[1].nodes, wide.evaluate_count, wide.evaluate);
   wide.fixed = plan.fixed;
   wide.memory = plan.memory;
   return wide;
@@ -111,9 +111,9 @@ consteval auto make_wide(const PlanSpec& spec) {
 /// The plan the compiler makes of a model: full batch, one rank. Instantiating it is what rejects a wrong model.
 template <Model M, DataShape D, int Batch, Precision P>
 class StaticPlan {
-  static constexpr TextBuilder reason = detail::diagnose<M, D>();
-  static_assert(model_error<reason.template fixed<reason.size() + 1>()>::none);
   static constexpr PlanSpec spec{.precision = P, .train_rows = Batch, .evaluate_rows = Batch};
+  static constexpr TextBuilder reason = detail::diagnose<M, D>(spec);
+  static_assert(model_error<reason.template fixed<reason.size() + 1>()>::none);
   static constexpr auto wide = detail::make_wide<M, D>(spec);
 
   static constexpr auto freeze() {

@@ -37,16 +37,28 @@ DataSplits opened(const TaskSpec& spec, const Options& options) {
   return data;
 }
 
-int rows_of(int total_rows, int rank, int ranks) { return static_cast<int>(slice_of(total_rows, rank, ranks).count); }
+/// The full batch of each graph, and the last one where it is smaller.
+std::vector<Variant> variants_of(const DataSplits& data, int batch, int rank, int ranks) {
+  std::vector<Variant> variants;
+  const auto add = [&](GraphKind kind, int total_rows) {
+    const int rows = static_cast<int>(slice_of(total_rows, rank, ranks).count);
+    if (total_rows > 0) variants.push_back({.kind = kind, .rows = rows, .total_rows = total_rows});
+  };
+  for (const GraphKind kind : {GraphKind::train, GraphKind::evaluate}) {
+    const int samples = kind == GraphKind::train ? data.train.size() : data.test.size();
+    if (samples >= batch) add(kind, batch);
+    add(kind, samples % batch);
+  }
+  return variants;
+}
 
 }  // namespace
 
 Engine::Engine(const TaskSpec& spec, const TrainingSettings& settings, const Options& options)
     : data_(opened(spec, options)) {
-  list_variants(spec);
   plans_.resize(static_cast<std::size_t>(options.threads));
   make_plans(spec, settings, options.precision);
-  std::vector<MemoryLayout> layouts;
+  std::vector<MemoryPlan> layouts;
   for (const Plan& plan : plans_) layouts.push_back(plan.memory);
   arenas_ = std::make_unique<Arenas>(layouts);
   pool_ = std::make_unique<RankPool>(options.threads, start_rank_thread);
@@ -54,28 +66,20 @@ Engine::Engine(const TaskSpec& spec, const TrainingSettings& settings, const Opt
   init_all(plans_.front(), *arenas_, options.seed);
 }
 
-/// The full batch of each graph, and the last one where it is smaller.
-void Engine::list_variants(const TaskSpec& spec) {
-  const auto add = [&](GraphKind kind, int samples) {
-    if (samples >= spec.batch) variants_.push_back({kind, spec.batch});
-    if (samples % spec.batch != 0) variants_.push_back({kind, samples % spec.batch});
-  };
-  add(GraphKind::train, data_.train.size());
-  add(GraphKind::evaluate, data_.test.size());
-}
-
 void Engine::make_plans(const TaskSpec& spec, const TrainingSettings& settings, Precision precision) {
   for (int rank = 0; rank < ranks(); ++rank) {
+    const std::vector<Variant> variants = variants_of(data_, spec.batch, rank, ranks());
     PlanSpec plan_spec{
         .precision = precision, .train_rows = 0, .evaluate_rows = 0, .moments = moments_of(*settings.optimizer)};
     // A rank's share of a smaller batch can be the larger one, by a row.
-    for (const Prepared& variant : variants_) {
+    for (const Variant& variant : variants) {
       int& rows = variant.kind == GraphKind::train ? plan_spec.train_rows : plan_spec.evaluate_rows;
-      rows = std::max(rows, rows_of(variant.total_rows, rank, ranks()));
+      rows = std::max(rows, variant.rows);
     }
     Plan& plan = plans_[static_cast<std::size_t>(rank)];
     plan = make_plan(spec.model, plan_spec);
     require_same_structure(spec.compiled[static_cast<std::size_t>(precision)], plan);
+    for (const Variant& variant : variants) plan.atlas.variants.push(variant);
     derive_inits(plan, settings.inits);
     bind_settings(plan, settings.loss, *settings.optimizer);
   }
@@ -84,15 +88,10 @@ void Engine::make_plans(const TaskSpec& spec, const TrainingSettings& settings, 
 void Engine::prepare_ranks(const AnyOptimizer& optimizer) {
   executors_.resize(plans_.size());
   pool_->run([&](ThreadCommunicator& communicator) {
-    const int rank = communicator.rank();
-    auto& executor = executors_[static_cast<std::size_t>(rank)];
-    executor = std::make_unique<CpuExecutor>(plans_[static_cast<std::size_t>(rank)], *arenas_, rank, optimizer);
-    for (const Prepared& variant : variants_) {
-      executor->prepare({.kind = variant.kind,
-                         .rows = rows_of(variant.total_rows, rank, communicator.size()),
-                         .total_rows = variant.total_rows});
-    }
-    executor->finish();
+    const auto rank = static_cast<std::size_t>(communicator.rank());
+    executors_[rank] = std::make_unique<CpuExecutor>(plans_[rank], *arenas_, communicator.rank(), optimizer);
+    for (const Variant& variant : plans_[rank].atlas.variants) executors_[rank]->prepare(variant);
+    executors_[rank]->finish();
   });
 }
 
@@ -103,8 +102,9 @@ std::vector<std::int64_t> Engine::annex_bytes() const {
 }
 
 int Engine::variant(GraphKind kind, int total_rows) const {
-  for (std::size_t i = 0; i < variants_.size(); ++i) {
-    if (variants_[i].kind == kind && variants_[i].total_rows == total_rows) return static_cast<int>(i);
+  const FlatList<Variant>& variants = plans_.front().atlas.variants;
+  for (int i = 0; i < variants.size(); ++i) {
+    if (variants[i].kind == kind && variants[i].total_rows == total_rows) return i;
   }
   throw Error(fmt::format("internal error: no {} variant was prepared for {} rows", name_of(kind), total_rows));
 }

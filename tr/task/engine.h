@@ -30,17 +30,10 @@ class Engine {
   int variant(GraphKind kind, int total_rows) const;
 
  private:
-  struct Prepared {
-    GraphKind kind = GraphKind::train;
-    int total_rows = 0;
-  };
-
-  void list_variants(const TaskSpec& spec);
   void make_plans(const TaskSpec& spec, const TrainingSettings& settings, Precision precision);
   void prepare_ranks(const AnyOptimizer& optimizer);
 
   DataSplits data_;
-  std::vector<Prepared> variants_;
   std::vector<Plan> plans_;
   std::unique_ptr<Arenas> arenas_;
   std::vector<std::unique_ptr<CpuExecutor>> executors_;

@@ -58,7 +58,7 @@ SimpleTask::Impl::Impl(const SimpleTaskConfig& config) : config_(config) {
   plan_.spec.precision = config.precision;
   plan_.spec.moments = moments_of(config.optimizer);
   plan_.spec.share_memory = config.share_memory;
-  GraphBuilder declare(plan_.tensors, plan_.graphs[0].nodes, config.precision, 1);
+  GraphBuilder declare(plan_.tensors, plan_.atlas.graphs[0].nodes, config.precision, 1);
   plan_.fixed = detail::declare_results(declare);
 }
 
@@ -97,7 +97,7 @@ void SimpleTask::Impl::node(const Node& node) {
       if (id != -1) checked(id);
     }
   }
-  plan_.graphs[0].nodes.push(node);
+  plan_.atlas.graphs[0].nodes.push(node);
 }
 
 void SimpleTask::Impl::compile() {
@@ -108,10 +108,10 @@ void SimpleTask::Impl::compile() {
   derive_inits(plan_, Initializer());
   bind_settings(plan_, CrossEntropyLoss(), config_.optimizer);
   plan_.transients = {TensorSpan{0, declared}, TensorSpan{declared, declared}};
-  detail::mark_lifetimes(plan_.graphs[0].nodes, plan_.tensors);
+  detail::mark_lifetimes(plan_.atlas.graphs[0].nodes, plan_.tensors);
   plan_.memory = place(plan_.tensors, plan_.transients, config_.share_memory);
-  plan_.graphs[0].edges = build_edges(plan_.graphs[0].nodes, plan_.tensors.size());
-  append_reuse_edges(plan_.graphs[0].nodes, plan_.tensors, plan_.transients[0], plan_.graphs[0].edges);
+  plan_.atlas.graphs[0].edges = build_edges(plan_.atlas.graphs[0].nodes, plan_.tensors.size());
+  append_reuse_edges(plan_.atlas.graphs[0].nodes, plan_.tensors, plan_.transients[0], plan_.atlas.graphs[0].edges);
   require_working_copies();
   start_ranks();
   phase_ = Phase::compiled;
@@ -130,7 +130,7 @@ void SimpleTask::Impl::require_working_copies() const {
 }
 
 void SimpleTask::Impl::start_ranks() {
-  arenas_ = std::make_unique<Arenas>(std::vector<MemoryLayout>(static_cast<std::size_t>(config_.ranks), plan_.memory));
+  arenas_ = std::make_unique<Arenas>(std::vector<MemoryPlan>(static_cast<std::size_t>(config_.ranks), plan_.memory));
   pool_ = std::make_unique<RankPool>(config_.ranks, set_up_rank_thread);
   executors_.resize(static_cast<std::size_t>(config_.ranks));
   pool_->run([this](ThreadCommunicator& ranks) {
@@ -193,7 +193,7 @@ StepStatus SimpleTask::Impl::run(int times) {
 }
 
 void SimpleTask::Impl::report_illegal_label() const {
-  for (const Node& node : plan_.graphs[0].nodes) {
+  for (const Node& node : plan_.atlas.graphs[0].nodes) {
     if (node.op != OpKind::softmax_ce && node.op != OpKind::softmax_ce_evaluate) continue;
     const int classes = plan_.tensors[node.in[0]].tensor.shape.c;
     for (int rank = 0; rank < config_.ranks; ++rank) {
