@@ -1,7 +1,5 @@
 #include "kernels/cpu/cast.h"
 
-#include <algorithm>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/cast.cc"
 #include <hwy/foreach_target.h>
@@ -37,8 +35,6 @@ void cast_to_bf16(const float* from, Bf16* to, std::int64_t count) {
 }
 
 bool all_finite(ConstValues values, std::int64_t count) { return HWY_DYNAMIC_DISPATCH(all_finite)(values, count); }
-
-void fill(float* to, float value, std::int64_t count) { std::fill_n(to, count, value); }
 
 }  // namespace tr::cpu
 #endif

@@ -12,6 +12,4 @@ void cast_to_bf16(const float* from, Bf16* to, std::int64_t count);
 /// Whether none of the numbers is infinite or NaN.
 bool all_finite(ConstValues values, std::int64_t count);
 
-void fill(float* to, float value, std::int64_t count);
-
 }  // namespace tr::cpu

@@ -76,8 +76,10 @@ interrupt_at() {
     sleep 0.1
   done
   grep -qF -- "$text" "$scratch/out" "$scratch/err" || fail "mlp_mnist $*: no \"$text\""
-  kill -INT $!
-  wait $! || status=$?
+  # Again and again: the first may come before the run has begun, where a background job ignores it.
+  local example_pid=$!
+  while kill -INT "$example_pid" 2>/dev/null; do sleep 0.2; done
+  wait "$example_pid" || status=$?
   ((status == 130)) || fail "SIGINT: exit code $status instead of 130"
 }
 

@@ -78,7 +78,8 @@ TEST_CASE("between step 3 and step 103 we allocate nothing, and the library a li
         CHECK(watch.report.ours == 0);
         CHECK(watch.report.library_calls > 100);
         CHECK(watch.report.most_blocks <= 8);
-        CHECK(watch.report.most_bytes <= 1024);
+        // Below AVX-512 the library's product packs into a block of its own.
+        CHECK(watch.report.most_bytes <= (has_bf16() ? 1024 : 65536));
         CHECK(watch.report.calls_that_kept == 0);
         CHECK(watch.report.growth == 0);
         CHECK(watch.threads_at_start == watch.threads_at_end);

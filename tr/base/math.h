@@ -9,7 +9,7 @@
 /// The standard ones are not constexpr before C++26 and differ between libraries in the last place. All take and return
 /// binary64 and follow IEEE 754 in their special cases (NaN, infinities, signed zeros, subnormal numbers). They assume
 /// that the compiler does not fuse a multiplication with an addition, so a target that could (-march=native, AArch64)
-/// needs -ffp-contract=off, and that the thread does not flush subnormal numbers to zero.
+/// needs -ffp-contract=off. On a thread that flushes subnormal numbers to zero, as the ranks do, only those differ.
 ///
 /// Relative error, tested: sqrt correctly rounded, exp, log, pow and cos_pi below 1e-14, inverse_normal below 1e-13.
 namespace tr::math {

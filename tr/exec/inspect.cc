@@ -6,26 +6,21 @@
 #include <cmath>
 #include <span>
 
+#include "kernels/cpu/cast.h"
 #include "tr/base/bf16.h"
 
 namespace tr {
 namespace {
 
-bool finite(float value) { return std::isfinite(value); }
-bool finite(double value) { return std::isfinite(value); }
-bool finite(Bf16 value) { return std::isfinite(to_float(value)); }
-
-template <class T>
-bool all_finite(const cpu::Operand& operand) {
-  const std::span<const T> values(operand.as<const T>(), static_cast<std::size_t>(operand.shape.size()));
-  return std::all_of(values.begin(), values.end(), [](T value) { return finite(value); });
-}
-
 bool is_finite(const cpu::Operand& operand) {
+  const std::int64_t count = operand.shape.size();
   switch (operand.dtype) {
-    case DType::fp32: return all_finite<float>(operand);
-    case DType::fp64: return all_finite<double>(operand);
-    case DType::bf16: return all_finite<Bf16>(operand);
+    case DType::fp32: return cpu::all_finite(operand.as<const float>(), count);
+    case DType::bf16: return cpu::all_finite(operand.as<const Bf16>(), count);
+    case DType::fp64: {
+      const std::span<const double> values(operand.as<const double>(), static_cast<std::size_t>(count));
+      return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+    }
     case DType::int32:
     case DType::uint8: break;
   }

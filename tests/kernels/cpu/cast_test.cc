@@ -66,11 +66,4 @@ TEST_CASE("one infinity or NaN in any place is found, the largest and smallest n
   });
 }
 
-TEST_CASE("fill sets exactly the numbers it is given") {
-  std::vector<float> values(20, 1.0F);
-  fill(values.data(), 3.0F, 19);
-  CHECK(values[18] == 3.0F);
-  CHECK(values[19] == 1.0F);
-}
-
 }  // namespace tr::cpu
