@@ -83,7 +83,7 @@ class NodeTimer {
   }
 
  private:
-  const FlatList<Node>& nodes() const { return engine_.plans().front().graph(GraphKind::train).nodes; }
+  const FlatList<Node>& nodes() const { return engine_.plans().front().atlas[GraphKind::train].nodes; }
   int steps() const { return engine_.data().train.size() / MnistRun::batch; }
 
   void walk(int step, Laps& laps, ThreadCommunicator& ranks) {
