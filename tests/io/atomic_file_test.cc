@@ -1,11 +1,13 @@
 #include "tr/io/atomic_file.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 
 #include "tests/io/files.h"
 #include "tr/base/error.h"
@@ -102,6 +104,24 @@ TEST_CASE("a path where no file can be written is named with the reason, and wri
   CHECK(reason("") == message("", "it does not end in a file name"));
   CHECK_THROWS_WITH_AS(write_file(missing, "x"), reason(missing).c_str(), Error);
   CHECK(directory.entries() == 1);
+}
+
+TEST_CASE("the file that the program prints to is refused, under any of its names") {
+  const TemporaryDirectory directory;
+  const std::string file = directory / "out.txt";
+  write_file(file, "printed before");
+  std::fflush(stdout);
+  const int before = dup(STDOUT_FILENO);
+  const int opened = open(file.c_str(), O_WRONLY | O_APPEND);
+  REQUIRE(dup2(opened, STDOUT_FILENO) == STDOUT_FILENO);
+  const std::string by_device = reason("/dev/stdout");
+  const std::string by_name = reason(file);
+  dup2(before, STDOUT_FILENO);
+  close(before);
+  close(opened);
+  CHECK(by_device == "cannot write '/dev/stdout': the program's own output goes there");
+  CHECK(by_name == "cannot write '" + file + "': the program's own output goes there");
+  CHECK_NOTHROW(write_file(file, "x"));
 }
 
 TEST_CASE("a symbolic link stays one and its target is replaced") {

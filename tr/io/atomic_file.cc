@@ -25,12 +25,21 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const fs::path& path, int error) { fail(path, std::generic_category().message(error)); }
 
+/// Whether standard output or error goes to this very file, under whatever name: /dev/stdout, /proc/self/fd/2, its own.
+bool is_standard_output(const struct stat& file) {
+  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat status {};
+    if (fstat(descriptor, &status) == 0 && status.st_dev == file.st_dev && status.st_ino == file.st_ino) return true;
+  }
+  return false;
+}
+
 /// Where the bytes really go, once it is sure that a file may stand there.
 fs::path resolve(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) fail(path, errno);
-    const fs::path target(path);
+    fs::path target(path);
     if (target.filename().empty()) fail(path, "it does not end in a file name");
     const fs::path directory = target.has_parent_path() ? target.parent_path() : ".";
     std::error_code ignored;
@@ -40,6 +49,8 @@ fs::path resolve(const std::string& path) {
   if (S_ISDIR(status.st_mode)) fail(path, "it is a directory, not a file");
   // Renaming over a device would replace the device itself.
   if (!S_ISREG(status.st_mode)) fail(path, "it is not a regular file");
+  // And renaming over what is still being printed to would lose it all.
+  if (is_standard_output(status)) fail(path, "the program's own output goes there");
   if (access(path.c_str(), W_OK) != 0) fail(path, errno);
   std::error_code error;
   fs::path target = fs::canonical(path, error);
