@@ -51,7 +51,7 @@ struct UpdateTask {
                .in = operands(fixed[Scalar::beta1], fixed[Scalar::beta2], fixed[Scalar::step]),
                .out = operands(fixed[Scalar::step], fixed[Scalar::bias_correction1], fixed[Scalar::bias_correction2])});
     task.node({.op = OpKind::meet});
-    task.node({.op = OpKind::update, .out = operands(fixed.not_finite[0]), .range = Region::w_fc_weight});
+    task.node({.op = OpKind::update, .out = operands(fixed.not_finite[0]), .range = weight_range});
     task.compile();
   }
 };
@@ -106,7 +106,7 @@ TEST_CASE("a node that lacks what it needs is refused, and the task stays unusab
     CHECK_THROWS_AS(task.compile(), StateError);
   };
   failed({.op = OpKind::update});
-  failed({.op = OpKind::update, .range = Region::w_fc_weight});
+  failed({.op = OpKind::update, .range = weight_range});
   failed({.op = OpKind::advance_step});
   failed({.op = OpKind::relu_forward});
   failed({.op = OpKind::fc_forward});
@@ -115,7 +115,7 @@ TEST_CASE("a node that lacks what it needs is refused, and the task stays unusab
   // A flag alone is not enough: the weight has no gradient.
   SimpleTask task;
   task.tensor(Region::w_fc_weight, {1, 1, 1, 8}, DType::fp32);
-  task.node({.op = OpKind::update, .out = operands(task.plan().fixed.not_finite[0]), .range = Region::w_fc_weight});
+  task.node({.op = OpKind::update, .out = operands(task.plan().fixed.not_finite[0]), .range = weight_range});
   CHECK_THROWS_AS(task.compile(), ShapeError);
 }
 

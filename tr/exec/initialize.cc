@@ -51,12 +51,10 @@ void init_all(const Plan& plan, const Arenas& arenas, std::uint64_t seed) {
 
 void refresh_working_copies(const Plan& plan, const Arenas& arenas) {
   if (plan.spec.precision == Precision::fp32) return;
-  const std::int64_t bytes = plan.memory.region_bytes[static_cast<int>(Region::w_fc_weight)];
   std::byte* base = arenas.shared().data();
-  const auto* masters =
-      reinterpret_cast<const float*>(base + plan.memory.region_offset[static_cast<int>(Region::w_fc_weight)]);
-  auto* copies = reinterpret_cast<Bf16*>(base + plan.memory.region_offset[static_cast<int>(Region::a_fc_weight)]);
-  cpu::cast_to_bf16(masters, copies, bytes / static_cast<std::int64_t>(sizeof(float)));
+  const auto* masters = reinterpret_cast<const float*>(base + plan.memory.offset_of(weight_range.first));
+  auto* copies = reinterpret_cast<Bf16*>(base + plan.memory.offset_of(working_range.first));
+  cpu::cast_to_bf16(masters, copies, plan.memory.bytes_of(weight_range) / static_cast<std::int64_t>(sizeof(float)));
 }
 
 }  // namespace tr

@@ -25,34 +25,28 @@ struct Range {
 
 std::byte* region_base(const Plan& plan, const Arenas& arenas, Region region, int rank) {
   const auto base = arena_of(region) == Arena::shared ? arenas.shared() : arenas.local(rank);
-  return base.data() + plan.memory.region_offset[static_cast<int>(region)];
+  return base.data() + plan.memory.offset_of(region);
 }
 
-/// The region that holds the image of a parameter region, counted from the first of its kind.
-Region image_of(Region parameters, Region first_image) {
-  return static_cast<Region>(static_cast<int>(first_image) + static_cast<int>(parameters) -
-                             static_cast<int>(Region::w_fc_bias));
-}
-
-Range share_of(Region region, const Plan& plan, const Arenas& arenas, int rank) {
-  const std::int64_t count =
-      plan.memory.region_bytes[static_cast<int>(region)] / static_cast<std::int64_t>(sizeof(float));
+Range share_of(const RegionRange& regions, const Plan& plan, const Arenas& arenas, int rank) {
+  const Region first_region = regions.first;
+  const std::int64_t count = plan.memory.bytes_of(regions) / static_cast<std::int64_t>(sizeof(float));
   const Slice units = slice_of((count + share_unit - 1) / share_unit, rank, arenas.ranks());
   const std::int64_t first = units.first * share_unit;
   const auto floats = [&](Region r, int owner) {
     return reinterpret_cast<float*>(region_base(plan, arenas, r, owner)) + first;
   };
   Range range;
-  range.share.weight = floats(region, rank);
+  range.share.weight = floats(first_region, rank);
   range.share.count = std::min(units.count * share_unit, count - first);
-  range.share.decay = is_weight(region);
-  if (plan.spec.moments > 0) range.share.moment1 = floats(image_of(region, Region::m_fc_bias), rank);
-  if (plan.spec.moments > 1) range.share.moment2 = floats(image_of(region, Region::v_fc_bias), rank);
-  if (is_weight(region) && plan.spec.precision == Precision::bf16) {
-    range.share.working = reinterpret_cast<Bf16*>(region_base(plan, arenas, Region::a_fc_weight, rank)) + first;
+  range.share.decay = regions == weight_range;
+  if (plan.spec.moments > 0) range.share.moment1 = floats(image_of(first_region, Image::moment1), rank);
+  if (plan.spec.moments > 1) range.share.moment2 = floats(image_of(first_region, Image::moment2), rank);
+  if (regions == weight_range && plan.spec.precision == Precision::bf16) {
+    range.share.working = reinterpret_cast<Bf16*>(region_base(plan, arenas, working_range.first, rank)) + first;
   }
   for (int owner = 0; owner < arenas.ranks(); ++owner) {
-    range.gradients.push_back(floats(image_of(region, Region::g_fc_bias), owner));
+    range.gradients.push_back(floats(image_of(first_region, Image::gradient), owner));
   }
   return range;
 }
@@ -93,14 +87,17 @@ bool apply(const AdamW&, const cpu::UpdateShare& share, const Scalars& scalars) 
 }
 
 void require_complete(const Node& node, const Plan& plan) {
-  if (!is_parameter(node.range))
-    throw ValueError("an update node covers a region of parameters, w_fc_bias or w_fc_weight");
+  if (node.range != bias_range && node.range != weight_range) {
+    throw ValueError("an update node covers a range of parameters, bias_range or weight_range");
+  }
   if (node.out[0] < 0) throw ValueError("an update node has its flag, an int32 tensor, as its output");
-  const Region gradient = image_of(node.range, Region::g_fc_bias);
-  const auto bytes = [&](Region region) { return plan.memory.region_bytes[static_cast<int>(region)]; };
-  if (bytes(node.range) != bytes(gradient)) {
+  for (int r = static_cast<int>(node.range.first); r <= static_cast<int>(node.range.last); ++r) {
+    const Region region = static_cast<Region>(r);
+    const Region gradient = image_of(region, Image::gradient);
+    const auto bytes = [&](Region which) { return plan.memory.region_bytes[static_cast<int>(which)]; };
+    if (bytes(region) == bytes(gradient)) continue;
     throw ShapeError(fmt::format("{} has {} bytes and {} has {}: every parameter needs a gradient of its shape",
-                                 name_of(node.range), bytes(node.range), name_of(gradient), bytes(gradient)));
+                                 name_of(region), bytes(region), name_of(gradient), bytes(gradient)));
   }
 }
 

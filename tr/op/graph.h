@@ -26,7 +26,7 @@ enum class Stream : std::uint8_t { compute, transfer, update };
 
 /// One operation of a graph. Operands are tensor ids, −1 where an optional operand is absent; a tensor that stands
 /// among the inputs and the outputs is changed in place. `layer` is the layer's position in the blueprint, −1 for none.
-/// A range operation (`update`) names the region of parameters that it covers as a whole.
+/// A range operation (`update`) names the regions of parameters that it covers as a whole.
 struct Node {
   OpKind op = OpKind::meet;
   OpAttributes attributes;
@@ -34,7 +34,7 @@ struct Node {
   int layer = -1;
   Operands in = operands();
   Operands out = operands();
-  Region range = Region::t_temp;
+  RegionRange range;
 
   /// A fence: everything before it in the graph's order precedes it, everything behind it follows.
   constexpr bool is_fence() const { return op == OpKind::meet; }

@@ -109,7 +109,7 @@ constexpr void append_update(GraphBuilder& graph, const FixedTensors& fixed) {
   advance.out = operands(fixed[Scalar::step], fixed[Scalar::bias_correction1], fixed[Scalar::bias_correction2]);
   graph.node(advance);
   graph.node(OpKind::meet, -1, operands(fixed.result[0]), operands());
-  constexpr std::array ranges{Region::w_fc_bias, Region::w_fc_weight};
+  constexpr std::array ranges{bias_range, weight_range};
   for (int i = 0; i < static_cast<int>(ranges.size()); ++i) {
     Node update;
     update.op = OpKind::update;
@@ -123,14 +123,12 @@ constexpr void append_update(GraphBuilder& graph, const FixedTensors& fixed) {
 
 /// Images of the parameters for the optimizer, in the order of the parameters; always the last tensors of a plan.
 constexpr void declare_moments(FlatList<PlanTensor>& tensors, int moments) {
-  constexpr int per_moment = static_cast<int>(Region::v_fc_bias) - static_cast<int>(Region::m_fc_bias);
   const int parameters = tensors.size();
   for (int m = 0; m < moments; ++m) {
     for (int id = 0; id < parameters; ++id) {
       PlanTensor image = tensors[id];
       if (!is_parameter(image.tensor.region)) continue;
-      const int base = static_cast<int>(image.tensor.region) - static_cast<int>(Region::w_fc_bias);
-      image.tensor.region = static_cast<Region>(static_cast<int>(Region::m_fc_bias) + m * per_moment + base);
+      image.tensor.region = image_of(image.tensor.region, m == 0 ? Image::moment1 : Image::moment2);
       image.tensor.id = tensors.size();
       tensors.push(image);
     }

@@ -23,6 +23,14 @@ struct MemoryPlan {
   /// What the pool would take if no two tensors shared memory.
   std::int64_t transient_bytes_unshared = 0;
 
+  constexpr std::int64_t offset_of(Region region) const { return region_offset[static_cast<int>(region)]; }
+  /// Regions of a range lie without a gap between them.
+  constexpr std::int64_t bytes_of(RegionRange range) const {
+    std::int64_t bytes = 0;
+    for (int r = static_cast<int>(range.first); r <= static_cast<int>(range.last); ++r) bytes += region_bytes[r];
+    return bytes;
+  }
+
   friend constexpr bool operator==(const MemoryPlan&, const MemoryPlan&) = default;
 };
 
@@ -38,9 +46,7 @@ struct TensorSpan {
 /// What a tensor takes of its region. Weights and their images are rounded to twice the alignment, so that a copy in
 /// half the precision lies at exactly half the offset and one range operation can write both.
 constexpr std::int64_t slot_bytes(const DTensor& tensor) {
-  const bool has_half_copy = tensor.region == Region::w_fc_weight || tensor.region == Region::g_fc_weight ||
-                             tensor.region == Region::m_fc_weight || tensor.region == Region::v_fc_weight;
-  return has_half_copy ? 2 * align_up((tensor.bytes() + 1) / 2) : align_up(tensor.bytes());
+  return is_weight_or_image(tensor.region) ? 2 * align_up((tensor.bytes() + 1) / 2) : align_up(tensor.bytes());
 }
 
 namespace detail {

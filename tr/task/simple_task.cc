@@ -120,11 +120,11 @@ void SimpleTask::Impl::compile() {
 // One range operation writes them all, at half the offset of the weights.
 void SimpleTask::Impl::require_working_copies() const {
   if (plan_.spec.precision == Precision::fp32) return;
-  const std::int64_t weights = plan_.memory.region_bytes[static_cast<int>(Region::w_fc_weight)];
-  const std::int64_t copies = plan_.memory.region_bytes[static_cast<int>(Region::a_fc_weight)];
+  const std::int64_t weights = plan_.memory.bytes_of(weight_range);
+  const std::int64_t copies = plan_.memory.bytes_of(working_range);
   if (weights == 2 * copies) return;
   throw ShapeError(
-      fmt::format("in bf16 every w_fc_weight needs an a_fc_weight of its shape, in the same order: there are "
+      fmt::format("in bf16 every weight needs a working copy of its shape, in the same order: there are "
                   "{} bytes of weights and {} of copies",
                   weights, copies));
 }
