@@ -20,6 +20,11 @@ constexpr int moments_of(const AnyOptimizer& optimizer) {
   return std::visit([](const auto& o) { return o.moments(); }, optimizer);
 }
 
+/// Whether a step needs the norm of each weight tensor and of its gradient.
+constexpr bool uses_layer_norms(const AnyOptimizer& optimizer) {
+  return std::visit([](const auto& o) { return o.uses_layer_norms(); }, optimizer);
+}
+
 /// Throws ValueError when two settings contradict each other.
 constexpr void validate(const AnyOptimizer& optimizer) {
   std::visit([](const auto& o) { o.validate(); }, optimizer);

@@ -46,6 +46,7 @@ class SGD {
 
   static constexpr std::string_view name() { return "SGD"; }
   constexpr int moments() const { return momentum_ > 0.0 ? 1 : 0; }
+  static constexpr bool uses_layer_norms() { return false; }
   /// Throws ValueError for Nesterov's form without momentum or with dampening.
   constexpr void validate() const {
     if (nesterov_ && (momentum_ == 0.0 || dampening_ != 0.0)) detail::reject_nesterov(momentum_, dampening_);
