@@ -2,6 +2,9 @@
 
 /// All that a user includes.
 
+#include "tr/algo/any_optimizer.h"
+#include "tr/algo/clipping.h"
+#include "tr/algo/ema.h"
 #include "tr/blueprint/blueprint.h"
 #include "tr/data/mnist.h"
 #include "tr/io/options.h"

@@ -1,5 +1,6 @@
-// The pass over memory that all optimizers share: sum the gradients, apply a rule, write weights and working copy, look
-// out for what is not finite. Included once for each instruction set; include "hwy/foreach_target.h" before it.
+// The pass over memory that all optimizers share: sum the gradients, limit and scale them, apply a rule, write weights,
+// their average and their working copy, look out for what is not finite. Included once for each instruction set;
+// include "hwy/foreach_target.h" before it.
 #if defined(TR_KERNELS_CPU_UPDATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TR_KERNELS_CPU_UPDATE_INL_H_
 #undef TR_KERNELS_CPU_UPDATE_INL_H_
@@ -7,26 +8,51 @@
 #define TR_KERNELS_CPU_UPDATE_INL_H_
 #endif
 
+#include <cstddef>
+#include <span>
+
 #include "kernels/cpu/simd-inl.h"
 #include "kernels/cpu/update_share.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tr::cpu::HWY_NAMESPACE {
 
-/// `Ranks` is the number of gradients, or 0 where only the share knows it. The rule gets (d, i, weight, gradient),
-/// updates its moments at i and returns the new weight.
+/// The elements at i of all gradients, summed in their order. `Ranks` is their number, or 0 where only the span knows.
+template <int Ranks, class D>
+HWY_INLINE hn::Vec<D> summed(D d, std::span<const float* const> gradients, std::int64_t i) {
+  const std::size_t ranks = Ranks > 0 ? Ranks : gradients.size();
+  auto sum = load(d, gradients[0] + i);
+  for (std::size_t r = 1; r < ranks; ++r) sum = hn::Add(sum, load(d, gradients[r] + i));
+  return sum;
+}
+
+/// v in [-limit, limit]; a NaN stays a NaN, both comparisons are false for it.
+template <class D>
+HWY_INLINE hn::Vec<D> limited(D d, hn::Vec<D> v, float limit) {
+  const auto high = hn::Set(d, limit);
+  const auto low = hn::Set(d, -limit);
+  return hn::IfThenElse(hn::Gt(v, high), high, hn::IfThenElse(hn::Lt(v, low), low, v));
+}
+
+/// The rule gets (d, i, weight, gradient), updates its moments at i and returns the new weight.
 template <int Ranks, class Rule>
 HWY_INLINE bool update_ranks(const UpdateShare& share, Rule rule) {
-  const float* const* gradients = share.gradients.data();
-  const std::size_t ranks = Ranks > 0 ? Ranks : share.gradients.size();
+  const auto kept = static_cast<float>(share.average_decay);
+  const auto taken = static_cast<float>(1.0 - share.average_decay);
   FiniteCheck check;
   for_each_vector(share.count, [&](auto d, std::int64_t i) HWY_ATTR {
-    auto gradient = load(d, gradients[0] + i);
-    for (std::size_t r = 1; r < ranks; ++r) gradient = hn::Add(gradient, load(d, gradients[r] + i));
+    auto gradient = summed<Ranks>(d, share.gradients, i);
+    check.add(d, gradient);
+    if (share.clip_value != 0.0F) gradient = limited(d, gradient, share.clip_value);
+    if (share.gradient_scale != 1.0F) gradient = hn::Mul(gradient, hn::Set(d, share.gradient_scale));
     const auto weight = rule(d, i, load(d, share.weight + i), gradient);
     store(weight, d, share.weight + i);
     if (share.working != nullptr) store(weight, d, share.working + i);
-    check.add(d, gradient);
+    if (share.average != nullptr) {
+      auto average = hn::Mul(weight, hn::Set(d, taken));
+      if (kept != 0.0F) average = hn::MulAdd(hn::Set(d, kept), load(d, share.average + i), average);
+      store(average, d, share.average + i);
+    }
     check.add(d, weight);
   });
   return check.passed();

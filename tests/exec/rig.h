@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,20 +26,23 @@ class Rig {
     bool fuse = true;
     CrossEntropyLoss loss;
     AnyOptimizer optimizer = SGD().momentum(0.0);
+    GradientClipping clipping;
+    std::optional<EMA> ema;
     std::vector<int> order;
   };
 
   Rig(const ModelSpec& model, const Config& config) : config_(config) {
+    const UpdateRule rule{config.optimizer, config.clipping, config.ema};
     std::vector<MemoryPlan> layouts;
     for (int rank = 0; rank < config.ranks; ++rank) {
       const int rows = rows_of(rank);
-      plans_.push_back(make_plan(model, {.precision = config.precision,
-                                         .train_rows = rows,
-                                         .evaluate_rows = rows,
-                                         .moments = moments_of(config.optimizer),
-                                         .fuse = config.fuse,
-                                         .share_memory = config.share_memory}));
-      bind_settings(plans_.back(), config.loss, config.optimizer);
+      plans_.push_back(make_plan(model, with_update({.precision = config.precision,
+                                                     .train_rows = rows,
+                                                     .evaluate_rows = rows,
+                                                     .fuse = config.fuse,
+                                                     .share_memory = config.share_memory},
+                                                    rule)));
+      bind_settings(plans_.back(), config.loss, rule);
       layouts.push_back(plans_.back().memory);
     }
     arenas_ = std::make_unique<Arenas>(layouts);

@@ -43,15 +43,10 @@ struct UpdateTask {
   int weight = -1;
   int gradient = -1;
 
-  UpdateTask(const AnyOptimizer& optimizer, int n, int ranks = 1) : task({.ranks = ranks, .optimizer = optimizer}) {
+  UpdateTask(const UpdateRule& rule, int n, int ranks = 1) : task({.ranks = ranks, .rule = rule}) {
     weight = task.tensor(Region::w_fc_weight, {1, 1, 1, n}, DType::fp32);
     gradient = task.tensor(Region::g_fc_weight, {1, 1, 1, n}, DType::fp32);
-    const FixedTensors& fixed = task.plan().fixed;
-    task.node({.op = OpKind::advance_step,
-               .in = operands(fixed[Scalar::beta1], fixed[Scalar::beta2], fixed[Scalar::step]),
-               .out = operands(fixed[Scalar::step], fixed[Scalar::bias_correction1], fixed[Scalar::bias_correction2])});
-    task.node({.op = OpKind::meet});
-    task.node({.op = OpKind::update, .out = operands(fixed.not_finite[0]), .range = weight_range});
+    task.update();
     task.compile();
   }
 };
@@ -189,7 +184,7 @@ TEST_CASE("the sums of a loss accumulate over runs") {
 }
 
 TEST_CASE("ten steps of AdamW with a gradient of 1 move a weight by ten times the rate") {
-  UpdateTask update(AdamW().weight_decay(0.0), 3);
+  UpdateTask update({AdamW().weight_decay(0.0), {}, {}}, 3);
   update.task.set(Scalar::learning_rate, 0.01);
   update.task.set(update.gradient, floats({1, 1, 1, 3}, {1, 1, 1}));
   update.task.set(update.weight, floats({1, 1, 1, 3}, {0, 0, 0}));
@@ -202,7 +197,7 @@ TEST_CASE("ten steps of AdamW with a gradient of 1 move a weight by ten times th
 }
 
 TEST_CASE("momentum takes the rate of its own step") {
-  UpdateTask update(SGD().momentum(0.9), 1);
+  UpdateTask update({SGD().momentum(0.9), {}, {}}, 1);
   update.task.set(update.weight, floats({}, {0}));
   update.task.set(update.gradient, floats({}, {1}));
   update.task.set(Scalar::learning_rate, 0.1);
@@ -216,7 +211,7 @@ TEST_CASE("momentum takes the rate of its own step") {
 TEST_CASE("gradients are summed over ranks, once, and every share of a region is updated") {
   for (int ranks : {1, 2, 3, 5}) {
     constexpr int n = 1000;
-    UpdateTask update(SGD().momentum(0.0), n, ranks);
+    UpdateTask update({SGD().momentum(0.0), {}, {}}, n, ranks);
     update.task.set(Scalar::learning_rate, 1.0);
     update.task.set(update.weight, floats({1, 1, 1, n}, std::vector<float>(n, 100.0F)));
     for (int rank = 0; rank < ranks; ++rank) {

@@ -3,13 +3,15 @@
 #include <string_view>
 #include <variant>
 
+#include "tr/algo/adam.h"
 #include "tr/algo/adamw.h"
+#include "tr/algo/lars.h"
 #include "tr/algo/optimizer.h"
 #include "tr/algo/sgd.h"
 
 namespace tr {
 
-using AnyOptimizer = std::variant<SGD, AdamW>;
+using AnyOptimizer = std::variant<SGD, Adam, AdamW, LARS>;
 
 constexpr std::string_view name_of(const AnyOptimizer& optimizer) {
   return std::visit([](const auto& o) { return std::string_view(o.name()); }, optimizer);

@@ -86,4 +86,8 @@ constexpr float lr(const AnyScheduler& scheduler, int epoch, int batch) {
   return std::visit([&](const auto& schedule) { return schedule.lr(epoch, batch); }, scheduler);
 }
 
+/// What a schedule answers has to be a rate: throws ValueError, naming epoch and batch, when it is negative or not
+/// finite. Those of the library never are; a user's own might.
+void require_rate(float rate, int epoch, int batch);
+
 }  // namespace tr

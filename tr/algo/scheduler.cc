@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "tr/algo/any_scheduler.h"
+
 namespace tr::detail {
 
 void reject_run_length(int total_epochs, int steps_per_epoch) {
@@ -32,3 +36,14 @@ void reject_unprepared() {
 }
 
 }  // namespace tr::detail
+
+namespace tr {
+
+void require_rate(float rate, int epoch, int batch) {
+  if (rate >= 0.0F && std::isfinite(rate)) return;
+  throw ValueError(
+      fmt::format("the schedule gives a learning rate of {} in epoch {}, batch {}; legal is 0 or more, finite", rate,
+                  epoch + 1, batch + 1));
+}
+
+}  // namespace tr

@@ -11,11 +11,13 @@
 namespace tr {
 
 CpuExecutor::CpuExecutor(const Plan& plan, const Arenas& arenas, int rank, const AnyOptimizer& optimizer)
-    : plan_(&plan), arenas_(&arenas), rank_(rank), optimizer_(optimizer) {}
+    : plan_(&plan), arenas_(&arenas), rank_(rank), optimizer_(optimizer), working_copies_(plan, arenas, rank) {}
 
 cpu::Operand CpuExecutor::operand(int id, const Variant& variant, int slot) const {
   if (id < 0) return {};
-  const DTensor& tensor = plan_->tensors[plan_->fixed.in_slot(id, slot)].tensor;
+  const bool averaged = variant.averaged && is_parameter(plan_->tensors[id].tensor.region);
+  const int stands_for = averaged ? image_of(*plan_, id, Image::average) : plan_->fixed.in_slot(id, slot);
+  const DTensor& tensor = plan_->tensors[stands_for].tensor;
   const bool planned = variant.rows == Variant::as_planned || !is_batched(tensor.region);
   const Shape shape = planned ? tensor.shape : tensor.shape.with_rows(variant.rows);
   return {arenas_->address(tensor, rank_), shape, tensor.dtype};
@@ -45,6 +47,7 @@ cpu::Kernel CpuExecutor::bind_advance_step(const Node& node) const {
 cpu::Kernel CpuExecutor::bind(const Node& node, const Variant& variant, int slot) {
   if (node.op == OpKind::meet) return {};
   if (node.op == OpKind::advance_step) return bind_advance_step(node);
+  if (node.op == OpKind::reduce_gradients) return bind_reduce_gradients(node, *plan_, *arenas_, rank_);
   if (node.op == OpKind::update) return bind_update(node, *plan_, *arenas_, rank_, optimizer_);
   cpu::Operation operation{.kind = node.op, .attributes = node.attributes};
   if (operation.attributes.total_rows == 0) operation.attributes.total_rows = variant.total_rows;
@@ -100,6 +103,8 @@ StepStatus CpuExecutor::look_at(const Node& meet, int slot) {
       last_loss_sum_ = metrics[Metric::loss];
       if (metrics[Metric::illegal_labels] > 0.0) return StepStatus::illegal_label;
       if (!std::isfinite(last_loss_sum_)) return StepStatus::loss_not_finite;
+    } else if (id == plan_->fixed.square_sums) {
+      if (!gradient_norm_is_usable(*plan_, *arenas_)) return StepStatus::update_not_finite;
     } else if (any_flag(id)) {
       return StepStatus::update_not_finite;
     }

@@ -10,6 +10,7 @@
 #include "tr/dist/thread_group.h"
 #include "tr/exec/arenas.h"
 #include "tr/exec/step_status.h"
+#include "tr/exec/working_copies.h"
 #include "tr/op/softmax_ce.h"
 #include "tr/plan/plan.h"
 
@@ -34,6 +35,9 @@ class CpuExecutor {
   /// Runs all nodes of a variant on the batch in `slot`. Stops at the first meeting point where the ranks' results are
   /// not ok: a loss that is not finite never reaches the weights.
   StepStatus run(int variant, int slot, ThreadCommunicator& ranks);
+  /// Makes this rank's share of the working copies from the weights or from their average: a variant that evaluates the
+  /// average needs it before, and training after it. Ranks have to meet behind it.
+  void load_working_copies(WeightSource source) const { working_copies_.make(source); }
   /// Runs one node again, without meeting anybody: a diagnosis' way to look at a step from the inside.
   void replay(int variant, int slot, int node);
 
@@ -73,6 +77,7 @@ class CpuExecutor {
   const Arenas* arenas_;
   int rank_;
   AnyOptimizer optimizer_;
+  WorkingCopies working_copies_;
   cpu::Scratch scratch_;
   std::vector<Bound> variants_;
   double last_loss_sum_ = 0.0;

@@ -1,11 +1,12 @@
 #include "tr/exec/initialize.h"
 
+#include <cstring>
 #include <span>
 #include <variant>
 #include <vector>
 
-#include "kernels/cpu/cast.h"
 #include "tr/algo/fill.h"
+#include "tr/exec/working_copies.h"
 
 namespace tr {
 namespace {
@@ -16,11 +17,19 @@ void set_optimizer_scalars(Plan& plan, const SGD& sgd) {
   set_scalar(plan, Scalar::weight_decay, sgd.weight_decay());
 }
 
-void set_optimizer_scalars(Plan& plan, const AdamW& adamw) {
-  set_scalar(plan, Scalar::beta1, adamw.beta1());
-  set_scalar(plan, Scalar::beta2, adamw.beta2());
-  set_scalar(plan, Scalar::epsilon, adamw.eps());
-  set_scalar(plan, Scalar::weight_decay, adamw.weight_decay());
+template <class Derived>
+void set_optimizer_scalars(Plan& plan, const AdamBase<Derived>& adam) {
+  set_scalar(plan, Scalar::beta1, adam.beta1());
+  set_scalar(plan, Scalar::beta2, adam.beta2());
+  set_scalar(plan, Scalar::epsilon, adam.eps());
+  set_scalar(plan, Scalar::weight_decay, adam.weight_decay());
+}
+
+void set_optimizer_scalars(Plan& plan, const LARS& lars) {
+  set_scalar(plan, Scalar::momentum, lars.momentum());
+  set_scalar(plan, Scalar::trust_coefficient, lars.trust_coefficient());
+  set_scalar(plan, Scalar::weight_decay, lars.weight_decay());
+  set_scalar(plan, Scalar::epsilon, lars.eps());
 }
 
 void init_tensor(const DTensor& tensor, InitConfig config, const Arenas& arenas, std::uint64_t seed,
@@ -29,11 +38,29 @@ void init_tensor(const DTensor& tensor, InitConfig config, const Arenas& arenas,
   fill(values, tensor.shape, config, seed, parameter);
 }
 
+void start_average(const Plan& plan, const Arenas& arenas) {
+  if (!plan.spec.average) return;
+  std::byte* base = arenas.shared().data();
+  std::memcpy(base + plan.memory.offset_of(first_region(Image::average)),
+              base + plan.memory.offset_of(parameter_range.first),
+              static_cast<std::size_t>(plan.memory.bytes_of(parameter_range)));
+}
+
 }  // namespace
 
-void bind_settings(Plan& plan, const CrossEntropyLoss& loss, const AnyOptimizer& optimizer) {
+PlanSpec with_update(PlanSpec spec, const UpdateRule& rule) {
+  spec.moments = moments_of(rule.optimizer);
+  spec.norms = rule.clipping.norm() > 0.0 || uses_layer_norms(rule.optimizer);
+  spec.average = rule.ema.has_value();
+  return spec;
+}
+
+void bind_settings(Plan& plan, const CrossEntropyLoss& loss, const UpdateRule& rule) {
   set_scalar(plan, Scalar::label_smoothing, loss.label_smoothing());
-  std::visit([&](const auto& o) { set_optimizer_scalars(plan, o); }, optimizer);
+  set_scalar(plan, Scalar::clip_norm, rule.clipping.norm());
+  set_scalar(plan, Scalar::clip_value, rule.clipping.value());
+  if (rule.ema) set_scalar(plan, Scalar::ema_decay, rule.ema->decay());
+  std::visit([&](const auto& o) { set_optimizer_scalars(plan, o); }, rule.optimizer);
 }
 
 void init_all(const Plan& plan, const Arenas& arenas, std::uint64_t seed) {
@@ -46,15 +73,12 @@ void init_all(const Plan& plan, const Arenas& arenas, std::uint64_t seed) {
     }
     if (is_parameter(t.tensor.region)) ++parameter;
   }
+  start_average(plan, arenas);
   refresh_working_copies(plan, arenas);
 }
 
 void refresh_working_copies(const Plan& plan, const Arenas& arenas) {
-  if (plan.spec.precision == Precision::fp32) return;
-  std::byte* base = arenas.shared().data();
-  const auto* masters = reinterpret_cast<const float*>(base + plan.memory.offset_of(weight_range.first));
-  auto* copies = reinterpret_cast<Bf16*>(base + plan.memory.offset_of(working_range.first));
-  cpu::cast_to_bf16(masters, copies, plan.memory.bytes_of(weight_range) / static_cast<std::int64_t>(sizeof(float)));
+  for (int rank = 0; rank < arenas.ranks(); ++rank) WorkingCopies(plan, arenas, rank).make(WeightSource::current);
 }
 
 }  // namespace tr

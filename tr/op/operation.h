@@ -18,6 +18,7 @@ enum class OpKind : std::uint8_t {
   accumulate_metrics,
   advance_step,
   meet,
+  reduce_gradients,
   update,
 };
 
@@ -46,6 +47,7 @@ constexpr std::string_view name_of(OpKind kind) {
     case OpKind::accumulate_metrics: return "accumulate_metrics";
     case OpKind::advance_step: return "advance_step";
     case OpKind::meet: return "meet";
+    case OpKind::reduce_gradients: return "reduce_gradients";
     case OpKind::update: return "update";
   }
   return "?";

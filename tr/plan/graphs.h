@@ -23,6 +23,8 @@ struct FixedTensors {
   int accumulated = -1;
   /// One flag for each `update` node of the step, not 0 when a gradient or a weight of the share was not finite.
   std::array<int, 2> not_finite{-1, -1};
+  /// Where a step needs norms, see `declare_update`; −1 elsewhere.
+  int square_sums = -1;
 
   /// The tensor that stands for `id` when a graph runs on the batch in `slot`; graphs themselves name slot a.
   constexpr int in_slot(int id, int slot) const {
@@ -94,44 +96,6 @@ constexpr void append_backward(GraphBuilder& graph, const ArchPlan& arch, int gr
     const ArchLayer& layer = arch[i];
     gradient =
         visit(layer.record, [&](const auto& l) { return l.backward(graph, layer.site, layer.tensors, gradient); });
-  }
-}
-
-/// advance_step: in {beta1, beta2, step}, out {step, bias_correction1, bias_correction2}, on the first rank alone,
-/// since these live once; update: a range operation that sums a range's gradients over the ranks, in their order, and
-/// applies the optimizer to this rank's share of it; out {not_finite}. Its operands are whole regions of all ranks,
-/// which only a fence can order. meet: in what every rank looks at, of all ranks, before it goes on.
-constexpr void append_update(GraphBuilder& graph, const FixedTensors& fixed) {
-  Node advance;
-  advance.op = OpKind::advance_step;
-  advance.stream = Stream::update;
-  advance.in = operands(fixed[Scalar::beta1], fixed[Scalar::beta2], fixed[Scalar::step]);
-  advance.out = operands(fixed[Scalar::step], fixed[Scalar::bias_correction1], fixed[Scalar::bias_correction2]);
-  graph.node(advance);
-  graph.node(OpKind::meet, -1, operands(fixed.result[0]), operands());
-  constexpr std::array ranges{bias_range, weight_range};
-  for (int i = 0; i < static_cast<int>(ranges.size()); ++i) {
-    Node update;
-    update.op = OpKind::update;
-    update.stream = Stream::update;
-    update.out = operands(fixed.not_finite[i]);
-    update.range = ranges[i];
-    graph.node(update);
-  }
-  graph.node(OpKind::meet, -1, operands(fixed.not_finite[0], fixed.not_finite[1]), operands());
-}
-
-/// Images of the parameters for the optimizer, in the order of the parameters; always the last tensors of a plan.
-constexpr void declare_moments(FlatList<PlanTensor>& tensors, int moments) {
-  const int parameters = tensors.size();
-  for (int m = 0; m < moments; ++m) {
-    for (int id = 0; id < parameters; ++id) {
-      PlanTensor image = tensors[id];
-      if (!is_parameter(image.tensor.region)) continue;
-      image.tensor.region = image_of(image.tensor.region, m == 0 ? Image::moment1 : Image::moment2);
-      image.tensor.id = tensors.size();
-      tensors.push(image);
-    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include "tr/plan/graphs.h"
 #include "tr/plan/memory.h"
 #include "tr/plan/reuse.h"
+#include "tr/plan/update.h"
 
 namespace tr {
 
@@ -32,6 +33,9 @@ struct Variant {
   /// the mean of a loss to the rows of its own input.
   int rows = as_planned;
   int total_rows = 0;
+  /// Whether the running average of the weights takes the place of the weights. Working copies are not part of this:
+  /// whoever runs such a variant makes them from the average first.
+  bool averaged = false;
 
   static constexpr int as_planned = -1;
 
@@ -72,6 +76,17 @@ constexpr void derive_inits(Plan& plan, const Policy& policy) {
   }
 }
 
+/// The tensor that is a parameter's image; it must be in the plan.
+constexpr int image_of(const Plan& plan, int parameter, Image image) {
+  const Region region = plan.tensors[parameter].tensor.region;
+  int place = 0;
+  for (int id = 0; id < parameter; ++id) place += plan.tensors[id].tensor.region == region ? 1 : 0;
+  for (const PlanTensor& t : plan.tensors) {
+    if (t.tensor.region == image_of(region, image) && place-- == 0) return t.tensor.id;
+  }
+  return -1;
+}
+
 /// Gives a scalar its first value.
 constexpr void set_scalar(Plan& plan, Scalar scalar, double value) {
   plan.inits[plan.fixed[scalar]] = {static_cast<float>(value), InitKind::constants, FanMode::fan_in};
@@ -85,7 +100,6 @@ constexpr void build_train_graph(Plan& plan) {
   append_forward(graph, plan.arch, plan.fixed);
   const int gradient = loss_of(plan.arch, plan.fixed).train(graph, !logits_are_kept(graph, plan.arch));
   append_backward(graph, plan.arch, gradient);
-  append_update(graph, plan.fixed);
   plan.transients[0].end = plan.tensors.size();
 }
 
@@ -97,6 +111,12 @@ constexpr void build_evaluate_graph(Plan& plan) {
   append_forward(graph, arch, plan.fixed);
   loss_of(arch, plan.fixed).evaluate(graph);
   plan.transients[1].end = plan.tensors.size();
+}
+
+constexpr void build_update(Plan& plan) {
+  declare_update(plan.tensors, plan.spec, plan.fixed);
+  GraphBuilder graph(plan.tensors, plan.atlas.graphs[0].nodes, plan.spec.precision, plan.spec.train_rows);
+  append_update(graph, plan.fixed);
 }
 
 }  // namespace detail
@@ -117,7 +137,7 @@ constexpr void build_plan(const ModelSpec& model, const PlanSpec& spec, Plan& pl
   plan.fixed = detail::declare_fixed(declare, model);
   detail::build_train_graph(plan);
   detail::build_evaluate_graph(plan);
-  detail::declare_moments(plan.tensors, spec.moments);
+  detail::build_update(plan);
 
   for (ComputationGraph& graph : plan.atlas.graphs) detail::mark_lifetimes(graph.nodes, plan.tensors);
   plan.memory = place(plan.tensors, plan.transients, spec.share_memory);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
 
 #include "tr/base/error.h"
@@ -14,11 +16,23 @@ namespace {
       fmt::format("internal error: the plan made at run time differs from the compiler's in {} {}", what, position));
 }
 
-void require_same_nodes(std::span<const Node> compiled, const FlatList<Node>& nodes, const char* what) {
-  if (static_cast<int>(compiled.size()) != nodes.size()) mismatch(what, nodes.size());
-  for (int i = 0; i < nodes.size(); ++i) {
-    if (compiled[i] != nodes[i]) mismatch(what, i);
+void require_same_nodes(std::span<const Node> compiled, std::span<const Node> nodes, const char* what) {
+  if (compiled.size() != nodes.size()) mismatch(what, static_cast<int>(nodes.size()));
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (compiled[i] != nodes[i]) mismatch(what, static_cast<int>(i));
   }
+}
+
+/// The nodes in front of the update, whose form the optimizer decides.
+std::span<const Node> before_update(std::span<const Node> train) {
+  const auto advance =
+      std::find_if(train.begin(), train.end(), [](const Node& node) { return node.op == OpKind::advance_step; });
+  return train.first(static_cast<std::size_t>(advance - train.begin()));
+}
+
+std::span<const Node> nodes_of(const Plan& plan, GraphKind kind) {
+  const FlatList<Node>& nodes = plan.atlas[kind].nodes;
+  return {nodes.begin(), nodes.end()};
 }
 
 }  // namespace
@@ -33,8 +47,10 @@ Plan make_plan(const ModelSpec& model, const PlanSpec& spec) {
 }
 
 void require_same_structure(const PlanView& compiled, const Plan& plan) {
-  require_same_nodes(compiled.train, plan.atlas[GraphKind::train].nodes, "train node");
-  require_same_nodes(compiled.evaluate, plan.atlas[GraphKind::evaluate].nodes, "evaluate node");
+  const std::span<const Node> train = nodes_of(plan, GraphKind::train);
+  require_same_nodes(before_update(compiled.train), before_update(train), "train node");
+  if (!plan.spec.norms) require_same_nodes(compiled.train, train, "train node");
+  require_same_nodes(compiled.evaluate, nodes_of(plan, GraphKind::evaluate), "evaluate node");
   if (plan.tensors.size() < static_cast<int>(compiled.tensors.size()))
     mismatch("the number of tensors,", plan.tensors.size());
   for (int id = 0; id < static_cast<int>(compiled.tensors.size()); ++id) {

@@ -16,6 +16,10 @@ enum class Scalar : std::uint8_t {
   beta1,
   beta2,
   epsilon,
+  trust_coefficient,
+  clip_norm,
+  clip_value,
+  ema_decay,
   bias_correction1,
   bias_correction2,
   step,
@@ -25,8 +29,9 @@ inline constexpr int scalar_count = static_cast<int>(Scalar::step) + 1;
 
 constexpr std::string_view name_of(Scalar scalar) {
   constexpr std::string_view names[] = {
-      "learning_rate", "label_smoothing", "weight_decay",     "momentum",         "dampening", "beta1",
-      "beta2",         "epsilon",         "bias_correction1", "bias_correction2", "step"};
+      "learning_rate", "label_smoothing", "weight_decay",     "momentum",          "dampening",
+      "beta1",         "beta2",           "epsilon",          "trust_coefficient", "clip_norm",
+      "clip_value",    "ema_decay",       "bias_correction1", "bias_correction2",  "step"};
   static_assert(sizeof(names) / sizeof(names[0]) == scalar_count);
   return names[static_cast<int>(scalar)];
 }

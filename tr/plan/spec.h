@@ -14,8 +14,8 @@ struct ModelSpec {
   int classes = 0;
 };
 
-/// How a plan is made. A run fills in the rows of a rank and the moments its optimizer keeps; neither may change a
-/// tensor's id, a node's place or a parameter's offset.
+/// How a plan is made. A run fills in the rows of a rank and what its optimizer needs; neither may change an earlier
+/// tensor's id, a node's place before the update, or a parameter's offset.
 struct PlanSpec {
   Precision precision = Precision::fp32;
   /// Rows of a training and of an evaluation batch on this rank.
@@ -23,6 +23,10 @@ struct PlanSpec {
   int evaluate_rows = 1;
   /// Images of the weights kept by the optimizer: 0, 1 (momentum) or 2 (Adam).
   int moments = 0;
+  /// Whether the update needs norms of the gradients: one more pass over them and one more meeting point.
+  bool norms = false;
+  /// Whether a running average of the weights is kept.
+  bool average = false;
   /// Whether an activation is merged into the layer before it.
   bool fuse = true;
   /// Whether transient tensors share memory where their lifetimes allow it.

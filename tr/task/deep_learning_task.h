@@ -39,6 +39,16 @@ class DeepLearningTask {
     trainer_.settings("optimizer").optimizer = value;
     return *this;
   }
+  /// No limit by default.
+  DeepLearningTask& clipping(const GradientClipping& value) {
+    trainer_.settings("clipping").clipping = value;
+    return *this;
+  }
+  /// Keeps a running average of the weights, none by default; with `evaluate()` it is what evaluations use.
+  DeepLearningTask& ema(const EMA& value) {
+    trainer_.settings("ema").ema = value;
+    return *this;
+  }
   /// One of the library's schedules or any type that satisfies `Scheduler`.
   DeepLearningTask& scheduler(const AnyScheduler& value) {
     trainer_.settings("scheduler").scheduler = value;

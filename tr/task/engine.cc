@@ -38,11 +38,13 @@ DataSplits opened(const TaskSpec& spec, const Options& options) {
 }
 
 /// The full batch of each graph, and the last one where it is smaller.
-std::vector<Variant> variants_of(const DataSplits& data, int batch, int rank, int ranks) {
+std::vector<Variant> variants_of(const DataSplits& data, int batch, int rank, int ranks, bool averaged) {
   std::vector<Variant> variants;
   const auto add = [&](GraphKind kind, int total_rows) {
     const int rows = static_cast<int>(slice_of(total_rows, rank, ranks).count);
-    if (total_rows > 0) variants.push_back({.kind = kind, .rows = rows, .total_rows = total_rows});
+    if (total_rows == 0) return;
+    variants.push_back(
+        {.kind = kind, .rows = rows, .total_rows = total_rows, .averaged = averaged && kind == GraphKind::evaluate});
   };
   for (const GraphKind kind : {GraphKind::train, GraphKind::evaluate}) {
     const int samples = kind == GraphKind::train ? data.train.size() : data.test.size();
@@ -67,10 +69,10 @@ Engine::Engine(const TaskSpec& spec, const TrainingSettings& settings, const Opt
 }
 
 void Engine::make_plans(const TaskSpec& spec, const TrainingSettings& settings, Precision precision) {
+  const UpdateRule rule = settings.update_rule();
   for (int rank = 0; rank < ranks(); ++rank) {
-    const std::vector<Variant> variants = variants_of(data_, spec.batch, rank, ranks());
-    PlanSpec plan_spec{
-        .precision = precision, .train_rows = 0, .evaluate_rows = 0, .moments = moments_of(*settings.optimizer)};
+    const std::vector<Variant> variants = variants_of(data_, spec.batch, rank, ranks(), rule.evaluates_average());
+    PlanSpec plan_spec = with_update({.precision = precision, .train_rows = 0, .evaluate_rows = 0}, rule);
     // A rank's share of a smaller batch can be the larger one, by a row.
     for (const Variant& variant : variants) {
       int& rows = variant.kind == GraphKind::train ? plan_spec.train_rows : plan_spec.evaluate_rows;
@@ -81,7 +83,7 @@ void Engine::make_plans(const TaskSpec& spec, const TrainingSettings& settings, 
     require_same_structure(spec.compiled[static_cast<std::size_t>(precision)], plan);
     for (const Variant& variant : variants) plan.atlas.variants.push(variant);
     derive_inits(plan, settings.inits);
-    bind_settings(plan, settings.loss, *settings.optimizer);
+    bind_settings(plan, settings.loss, rule);
   }
 }
 

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string_view>
 
-#include "tr/algo/any_optimizer.h"
 #include "tr/algo/any_scheduler.h"
 #include "tr/algo/init_policy.h"
 #include "tr/algo/loss.h"
+#include "tr/algo/update_rule.h"
 #include "tr/base/region.h"
 #include "tr/data/dataset.h"
 #include "tr/plan/static_plan.h"
@@ -32,6 +32,8 @@ class InitTable {
 struct TrainingSettings {
   CrossEntropyLoss loss;
   std::optional<AnyOptimizer> optimizer;
+  GradientClipping clipping;
+  std::optional<EMA> ema;
   std::optional<AnyScheduler> scheduler;
   InitTable inits{Initializer()};
   int total_epochs = 0;
@@ -39,6 +41,9 @@ struct TrainingSettings {
   int validate_offset = 0;
   /// Above 1, it never stops a run.
   double stop_at_top1 = 2.0;
+
+  /// To be asked once the optimizer is known.
+  UpdateRule update_rule() const { return {*optimizer, clipping, ema}; }
 };
 
 /// What a run trains, on what: the types of a task as data, so that everything behind it is compiled once.

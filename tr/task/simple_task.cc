@@ -25,6 +25,7 @@ class SimpleTask::Impl {
 
   int tensor(Region region, Shape shape, DType dtype);
   void node(const Node& node);
+  void update();
   void compile();
   void set(int id, const Tensor& value);
   void set(int id, const Tensor& value, int rank);
@@ -54,10 +55,8 @@ class SimpleTask::Impl {
 
 SimpleTask::Impl::Impl(const SimpleTaskConfig& config) : config_(config) {
   if (config.ranks < 1) value_error("ranks", config.ranks, "1 or more");
-  validate(config.optimizer);
-  plan_.spec.precision = config.precision;
-  plan_.spec.moments = moments_of(config.optimizer);
-  plan_.spec.share_memory = config.share_memory;
+  validate(config.rule.optimizer);
+  plan_.spec = with_update({.precision = config.precision, .share_memory = config.share_memory}, config.rule);
   GraphBuilder declare(plan_.tensors, plan_.atlas.graphs[0].nodes, config.precision, 1);
   plan_.fixed = detail::declare_results(declare);
 }
@@ -100,13 +99,19 @@ void SimpleTask::Impl::node(const Node& node) {
   plan_.atlas.graphs[0].nodes.push(node);
 }
 
+void SimpleTask::Impl::update() {
+  require_planning("update");
+  detail::declare_update(plan_.tensors, plan_.spec, plan_.fixed);
+  GraphBuilder graph(plan_.tensors, plan_.atlas.graphs[0].nodes, config_.precision, 1);
+  detail::append_update(graph, plan_.fixed);
+}
+
 void SimpleTask::Impl::compile() {
   require_planning("compile");
   phase_ = Phase::compiling;
   const int declared = plan_.tensors.size();
-  detail::declare_moments(plan_.tensors, plan_.spec.moments);
   derive_inits(plan_, Initializer());
-  bind_settings(plan_, CrossEntropyLoss(), config_.optimizer);
+  bind_settings(plan_, CrossEntropyLoss(), config_.rule);
   plan_.transients = {TensorSpan{0, declared}, TensorSpan{declared, declared}};
   detail::mark_lifetimes(plan_.atlas.graphs[0].nodes, plan_.tensors);
   plan_.memory = place(plan_.tensors, plan_.transients, config_.share_memory);
@@ -135,7 +140,7 @@ void SimpleTask::Impl::start_ranks() {
   executors_.resize(static_cast<std::size_t>(config_.ranks));
   pool_->run([this](ThreadCommunicator& ranks) {
     auto& executor = executors_[static_cast<std::size_t>(ranks.rank())];
-    executor = std::make_unique<CpuExecutor>(plan_, *arenas_, ranks.rank(), config_.optimizer);
+    executor = std::make_unique<CpuExecutor>(plan_, *arenas_, ranks.rank(), config_.rule.optimizer);
     executor->prepare({});
     executor->finish();
   });
@@ -180,9 +185,9 @@ StepStatus SimpleTask::Impl::run(int times) {
     const RankScope scope;
     CpuExecutor& executor = *executors_[static_cast<std::size_t>(ranks.rank())];
     for (int i = 0; i < times; ++i) {
-      executor.run(0, 0, ranks);
+      const StepStatus stopped = executor.run(0, 0, ranks);
       ranks.meet();
-      const StepStatus agreed = executor.status(0);
+      const StepStatus agreed = stopped == StepStatus::ok ? executor.status(0) : stopped;
       ranks.meet();
       if (ranks.rank() == 0) status = agreed;
       if (agreed != StepStatus::ok) return;
@@ -213,6 +218,7 @@ SimpleTask::~SimpleTask() = default;
 
 int SimpleTask::tensor(Region region, Shape shape, DType dtype) { return impl_->tensor(region, shape, dtype); }
 void SimpleTask::node(const Node& node) { impl_->node(node); }
+void SimpleTask::update() { impl_->update(); }
 void SimpleTask::compile() { impl_->compile(); }
 void SimpleTask::set(int id, const Tensor& value) { impl_->set(id, value); }
 void SimpleTask::set(int id, const Tensor& value, int rank) { impl_->set(id, value, rank); }

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "tr/algo/any_optimizer.h"
+#include "tr/algo/update_rule.h"
 #include "tr/exec/step_status.h"
 #include "tr/plan/plan.h"
 #include "tr/tensor/tensor.h"
@@ -12,8 +12,8 @@ namespace tr {
 struct SimpleTaskConfig {
   int ranks = 1;
   Precision precision = Precision::fp32;
-  /// What `update` nodes do; its moments are added to the plan.
-  AnyOptimizer optimizer = SGD().momentum(0.0);
+  /// What `update()` appends.
+  UpdateRule rule{.optimizer = SGD().momentum(0.0), .clipping = {}, .ema = {}};
   /// Whether transient tensors share memory; if so, only what the graph writes last can be fetched.
   bool share_memory = false;
 };
@@ -44,6 +44,9 @@ class SimpleTask {
   int result() const { return plan().fixed.result[0]; }
   int accumulated() const { return plan().fixed.accumulated; }
   void node(const Node& node);
+  /// Appends the end of a training step: every parameter declared so far is updated by its gradient, which needs to be
+  /// declared as well. Once a task, behind the last parameter.
+  void update();
   void compile();
 
   /// Sets a tensor on every rank, or on one; the working copies follow a weight. Throws ShapeError or ValueError when

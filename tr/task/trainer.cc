@@ -43,7 +43,11 @@ void warn_of_surprises(const TaskSpec& spec, const Options& options, const Custo
                      options.threads - spec.batch));
   }
   bool moves = false;
-  for (int batch = 0; batch < steps && !moves; ++batch) moves = scheduler.lr(0, batch) > 0.0F;
+  for (int batch = 0; batch < steps && !moves; ++batch) {
+    const float rate = scheduler.lr(0, batch);
+    require_rate(rate, 0, batch);
+    moves = rate > 0.0F;
+  }
   if (!moves) warn("the learning rate is 0 throughout the first epoch; give warmup_start_lr or step_by_batch()");
 }
 

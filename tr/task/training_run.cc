@@ -66,7 +66,12 @@ void TrainingRun::walk(ThreadCommunicator& ranks) {
 bool TrainingRun::take_batch(std::int64_t number, const Ticket& ticket, ThreadCommunicator& ranks) {
   CpuExecutor& executor = engine_.executor(ranks.rank());
   const bool first = ranks.rank() == 0;
+  const bool averaged = !ticket.training && settings_.ema && settings_.ema->evaluates();
   if (ticket.batch == 0) executor.reset_accumulated();
+  if (ticket.batch == 0 && averaged) {
+    executor.load_working_copies(WeightSource::average);
+    ranks.meet();
+  }
   if (first) begin_batch(number, ticket);
   const StepStatus status = execute(number, ticket, ranks);
   if (status != StepStatus::ok) {
@@ -81,6 +86,7 @@ bool TrainingRun::take_batch(std::int64_t number, const Ticket& ticket, ThreadCo
     // The sums of all ranks stand still between these two.
     ranks.meet();
     if (first) end_phase(number, ticket);
+    if (averaged) executor.load_working_copies(WeightSource::current);
     ranks.meet();
   }
   return last_batch_.load(std::memory_order_relaxed) > number;
@@ -98,6 +104,7 @@ void TrainingRun::begin_batch(std::int64_t number, const Ticket& ticket) {
   }
   if (!ticket.training) return;
   const float rate = scheduler_.lr(ticket.epoch, ticket.batch);
+  require_rate(rate, ticket.epoch, ticket.batch);
   epoch_.lr = rate;
   const Plan& plan = engine_.plans().front();
   *engine_.arenas().at<float>(plan.tensors[plan.fixed[Scalar::learning_rate]].tensor, 0) = rate;

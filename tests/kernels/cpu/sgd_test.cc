@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/golden/optimizers.h"
 #include "tests/kernels/cpu/testing.h"
 
 namespace tr::cpu {
@@ -105,35 +104,6 @@ TEST_CASE("O6: Nesterov looks one step ahead") {
   CHECK(one.weight == doctest::Approx(-0.19).epsilon(1e-6));
   one.step(1.0F, {.lr = 0.1, .momentum = 0.9, .nesterov = true});
   CHECK(one.weight == doctest::Approx(-0.461).epsilon(1e-6));
-}
-
-TEST_CASE("twenty steps agree with PyTorch") {
-  constexpr std::size_t count = golden::optimizer_values;
-  for (const golden::SgdGolden& g : golden::sgd_goldens) {
-    CAPTURE(g.name);
-    std::vector<float> weight(golden::optimizer_weights, golden::optimizer_weights + count);
-    std::vector<float> buffer(count, 0.0F);
-    const auto near = [&](const double* expected, double tolerance) {
-      for (std::size_t i = 0; i < count; ++i) {
-        // The sixth weight travels through numbers larger than both its ends.
-        CHECK(std::abs(static_cast<double>(weight[i]) - expected[i]) <= tolerance * (i == 5 ? 100.0 : 1.0));
-      }
-    };
-    for (int step = 0; step < golden::optimizer_steps; ++step) {
-      const float* const gradients[] = {golden::optimizer_gradients[step]};
-      CHECK(sgd_update(
-          {.weight = weight.data(), .moment1 = buffer.data(), .gradients = gradients, .count = count, .decay = true},
-          {.lr = static_cast<double>(golden::optimizer_rates[step]),
-           .momentum = g.momentum,
-           .dampening = g.dampening,
-           .weight_decay = g.weight_decay,
-           .nesterov = g.nesterov,
-           .decoupled = g.decoupled,
-           .first_step = step == 0}));
-      if (step == 0) near(g.after_first, 1e-7);
-    }
-    near(g.after_last, 5e-7);
-  }
 }
 
 TEST_CASE("gradients are summed in the order of the ranks") {

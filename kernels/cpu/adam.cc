@@ -1,9 +1,9 @@
-#include "kernels/cpu/adamw.h"
+#include "kernels/cpu/adam.h"
 
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/cpu/adamw.cc"
+#define HWY_TARGET_INCLUDE "kernels/cpu/adam.cc"
 #include <hwy/foreach_target.h>
 
 #include "kernels/cpu/update-inl.h"
@@ -11,17 +11,20 @@
 HWY_BEFORE_NAMESPACE();
 namespace tr::cpu::HWY_NAMESPACE {
 
-bool adamw_update(const UpdateShare& share, const AdamWScalars& scalars) {
+bool adam_update(const UpdateShare& share, const AdamScalars& scalars) {
   // Products of scalars are formed in fp64 and rounded once.
+  const double decay = share.decay ? scalars.weight_decay : 0.0;
+  const auto kept = static_cast<float>(scalars.decoupled ? 1.0 - scalars.lr * decay : 1.0);
+  const auto coupled = static_cast<float>(scalars.decoupled ? 0.0 : decay);
   const auto beta1 = static_cast<float>(scalars.beta1);
   const auto rest1 = static_cast<float>(1.0 - scalars.beta1);
   const auto beta2 = static_cast<float>(scalars.beta2);
   const auto rest2 = static_cast<float>(1.0 - scalars.beta2);
-  const auto kept = static_cast<float>(share.decay ? 1.0 - scalars.lr * scalars.weight_decay : 1.0);
   const auto step = static_cast<float>(scalars.lr / scalars.bias_correction1);
   const auto root = static_cast<float>(1.0 / std::sqrt(scalars.bias_correction2));
   const auto eps = static_cast<float>(scalars.eps);
-  return update(share, [&](auto d, std::int64_t i, auto weight, auto gradient) HWY_ATTR {
+  return update(share, [&](auto d, std::int64_t i, auto weight, auto summed_gradient) HWY_ATTR {
+    const auto gradient = hn::MulAdd(hn::Set(d, coupled), weight, summed_gradient);
     const auto m = hn::MulAdd(hn::Set(d, beta1), load(d, share.moment1 + i), hn::Mul(hn::Set(d, rest1), gradient));
     const auto square = hn::Mul(gradient, gradient);
     const auto v = hn::MulAdd(hn::Set(d, beta2), load(d, share.moment2 + i), hn::Mul(hn::Set(d, rest2), square));
@@ -39,10 +42,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tr::cpu {
 
-HWY_EXPORT(adamw_update);
+HWY_EXPORT(adam_update);
 
-bool adamw_update(const UpdateShare& share, const AdamWScalars& scalars) {
-  return HWY_DYNAMIC_DISPATCH(adamw_update)(share, scalars);
+bool adam_update(const UpdateShare& share, const AdamScalars& scalars) {
+  return HWY_DYNAMIC_DISPATCH(adam_update)(share, scalars);
 }
 
 }  // namespace tr::cpu
