@@ -55,8 +55,8 @@ class LARS {
 static_assert(Optimizer<LARS>);
 
 /// By what LARS multiplies the rate of a weight tensor, from the L2 norms of the tensor and of its gradient before
-/// decay: trust·‖w‖/(‖g‖ + weight_decay·‖w‖ + eps), without an upper limit; 1 where a norm is 0, so that a layer that
-/// starts with zeros can leave them. Not finite where a norm is not.
+/// decay, both finite: trust·‖w‖/(‖g‖ + weight_decay·‖w‖ + eps), without an upper limit; 1 where a norm is 0, so that a
+/// layer that starts with zeros can leave them.
 constexpr double lars_ratio(double weight_norm, double gradient_norm, double trust, double weight_decay, double eps) {
   if (weight_norm == 0.0 || gradient_norm == 0.0) return 1.0;
   return trust * weight_norm / (gradient_norm + weight_decay * weight_norm + eps);
