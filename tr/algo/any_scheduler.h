@@ -9,7 +9,13 @@
 
 #include "tr/algo/constant_lr.h"
 #include "tr/algo/cosine_annealing_lr.h"
+#include "tr/algo/cosine_annealing_with_warm_restarts_lr.h"
+#include "tr/algo/exponential_lr.h"
+#include "tr/algo/multi_step_lr.h"
+#include "tr/algo/polynomial_lr.h"
 #include "tr/algo/scheduler.h"
+#include "tr/algo/step_lr.h"
+#include "tr/algo/wsd_lr.h"
 
 namespace tr {
 
@@ -28,7 +34,8 @@ concept ForeignScheduler = !std::same_as<S, CustomScheduler> && Scheduler<S>;
 /// type has no padding.
 class CustomScheduler {
  public:
-  static constexpr std::size_t capacity = 64;
+  /// Enough for the library's own, of which MultiStepLR is the largest.
+  static constexpr std::size_t capacity = 128;
 
   template <detail::ForeignScheduler S>
   constexpr CustomScheduler(const S& schedule)  // NOLINT: converts, so that any schedule is an AnyScheduler
@@ -36,9 +43,10 @@ class CustomScheduler {
     static_assert(std::is_trivially_copyable_v<S>,
                   "a schedule of one's own is kept as plain bytes: it must be trivially copyable, so hold numbers and "
                   "arrays in it, no std::vector and no std::string");
-    static_assert(sizeof(S) <= capacity,
-                  "a schedule of one's own is kept inline in 64 bytes and this type is larger: keep tables in a static "
-                  "constexpr array and only what differs between two schedules in the object");
+    static_assert(
+        sizeof(S) <= capacity,
+        "a schedule of one's own is kept inline in 128 bytes and this type is larger: keep tables in a static "
+        "constexpr array and only what differs between two schedules in the object");
     const auto bytes = std::bit_cast<std::array<std::byte, sizeof(S)>>(schedule);
     for (std::size_t i = 0; i < sizeof(S); ++i) bytes_[i] = bytes[i];
   }
@@ -73,7 +81,8 @@ class CustomScheduler {
 static_assert(Scheduler<CustomScheduler>);
 
 /// One of the library's schedules, or a user's own.
-using AnyScheduler = std::variant<ConstantLR, CosineAnnealingLR, CustomScheduler>;
+using AnyScheduler = std::variant<ConstantLR, StepLR, MultiStepLR, ExponentialLR, PolynomialLR, CosineAnnealingLR,
+                                  CosineAnnealingWithWarmRestartsLR, WSDLR, CustomScheduler>;
 
 /// See SchedulerBase::prepare; a user's own schedule sets its own rules.
 constexpr AnyScheduler prepare(const AnyScheduler& scheduler, int total_epochs, int steps_per_epoch) {

@@ -25,7 +25,7 @@ class CosineAnnealingLR : public SchedulerBase<CosineAnnealingLR> {
     if (q <= 0) return base_lr();
     if (d >= q) return eta_min_;
     const double progress = static_cast<double>(d) / static_cast<double>(q);
-    return eta_min_ + (base_lr() - eta_min_) * ((1.0 + math::cos_pi(progress)) / 2.0);
+    return detail::blend(eta_min_, base_lr(), (1.0 + math::cos_pi(progress)) / 2.0);
   }
 
   constexpr void check() const {

@@ -27,6 +27,10 @@ void reject_above_base(const char* parameter, double value, double base_lr) {
   throw ValueError(fmt::format("{} is {}, legal is at most base_lr, which is {}", parameter, value, base_lr));
 }
 
+void reject_milestone_order(int milestone, int next) {
+  throw ValueError(fmt::format("milestones has {} after {}, legal is each later than the one before", next, milestone));
+}
+
 void reject_stepping_change(const char* wanted, const char* locked) {
   throw StateError(fmt::format("{} after {}: the first choice stands, remove one of the two", wanted, locked));
 }

@@ -23,6 +23,7 @@ namespace detail {
 [[noreturn]] void reject_warmup(int warmup_epochs, int total_epochs);
 [[noreturn]] void reject_two_warmup_starts(double start_lr, double start_factor);
 [[noreturn]] void reject_above_base(const char* parameter, double value, double base_lr);
+[[noreturn]] void reject_milestone_order(int milestone, int next);
 [[noreturn]] void reject_stepping_change(const char* wanted, const char* locked);
 [[noreturn]] void reject_unprepared();
 
@@ -31,6 +32,18 @@ constexpr double checked_rate(const char* parameter, double value) {
     value_error(parameter, value, "0 to 3.4028235e+38");
   }
   return value;
+}
+
+constexpr double checked_part(const char* parameter, double value) {
+  if (!(value >= 0.0 && value <= 1.0)) value_error(parameter, value, "0 to 1");
+  return value;
+}
+
+/// low + (high - low)·part for low ≤ high and a part in [0, 1], but never above high, and exact at both ends: the bare
+/// sum may miss high by its last place, on either side.
+constexpr double blend(double low, double high, double part) {
+  const double value = low + (high - low) * part;
+  return part < 1.0 && value < high ? value : high;
 }
 
 }  // namespace detail
@@ -70,8 +83,7 @@ class SchedulerBase {
 
   /// The rate of step 0 as a part of base_lr, 0 to 1; instead of warmup_start_lr.
   constexpr Derived& warmup_start_factor(double factor) {
-    if (!(factor >= 0.0 && factor <= 1.0)) value_error("warmup_start_factor", factor, "0 to 1");
-    start_factor_ = factor;
+    start_factor_ = detail::checked_part("warmup_start_factor", factor);
     return changed();
   }
 
@@ -128,7 +140,8 @@ class SchedulerBase {
   }
 
  private:
-  enum class Stepping : std::uint8_t { open, by_epoch, by_batch };
+  // As wide as its neighbours, so that a schedule has no padding: see CustomScheduler.
+  enum class Stepping : int { open, by_epoch, by_batch };
 
   static constexpr const char* name_of(Stepping stepping) {
     return stepping == Stepping::by_batch ? "step_by_batch" : "step_by_epoch";
@@ -144,7 +157,7 @@ class SchedulerBase {
   constexpr double rate_at(std::int64_t t, std::int64_t total) const {
     const std::int64_t w = std::int64_t{warmup_epochs_} * steps_per_epoch_;
     if (w > 0 && t == w) return base_lr_;
-    if (t < w) return start() + (base_lr_ - start()) * (static_cast<double>(t) / static_cast<double>(w));
+    if (t < w) return detail::blend(start(), base_lr_, static_cast<double>(t) / static_cast<double>(w));
     return self().decayed(t - w, total - w);
   }
 
