@@ -2,9 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <variant>
+
+#include "tests/algo/schedules.h"
 
 namespace tr {
 namespace {
@@ -30,7 +33,7 @@ class LinearLR : public SchedulerBase<LinearLR> {
 
 /// Exactly as large as fits.
 struct Table {
-  float rates[16];
+  float rates[CustomScheduler::capacity / sizeof(float)];
 
   constexpr Table prepare(int, int) const { return *this; }
   constexpr float lr(int epoch, int) const { return rates[epoch]; }
@@ -46,6 +49,33 @@ static_assert(lr(cosine, 4, 0) == 0.0F);
 
 constexpr AnyScheduler custom_constant = Table{{0.5F, 0.25F}};
 static_assert(lr(custom_constant, 1, 0) == 0.25F);
+
+// Each of the library's schedules is kept inline, also in a constant expression.
+template <class S>
+constexpr CustomScheduler prepared_inline = S().base_lr(0.5).warmup(1).prepare(12, 2);
+static_assert(prepared_inline<ConstantLR>.lr(11, 0) == 0.5F);
+static_assert(prepared_inline<StepLR>.lr(11, 1) == 0.05F);
+static_assert(prepared_inline<MultiStepLR>.lr(11, 0) == 0.5F);
+static_assert(prepared_inline<ExponentialLR>.lr(2, 0) == 0.475F);
+static_assert(prepared_inline<PolynomialLR>.lr(1, 0) == 0.5F);
+static_assert(prepared_inline<CosineAnnealingLR>.lr(11, 0) == 1e-6F);
+static_assert(prepared_inline<CosineAnnealingWithWarmRestartsLR>.lr(11, 0) == 0.5F);
+static_assert(prepared_inline<WSDLR>.lr(12, 0) == 0.0F);
+
+TEST_CASE("every schedule of the library is an alternative of its own and gives the same rates inline") {
+  std::size_t index = 0;
+  for_every_schedule([&](const auto& schedule) {
+    CHECK(AnyScheduler(schedule).index() == index++);
+    const auto prepared = schedule.prepare(30, 2);
+    const AnyScheduler any = prepare(schedule, 30, 2);
+    const CustomScheduler custom = prepared;
+    for (int epoch = 0; epoch <= 30; ++epoch) {
+      CHECK(lr(any, epoch, 1) == prepared.lr(epoch, 1));
+      CHECK(custom.lr(epoch, 1) == prepared.lr(epoch, 1));
+    }
+  });
+  CHECK(index == std::variant_size_v<AnyScheduler> - 1);
+}
 
 TEST_CASE("the library's schedules keep their own type") {
   CHECK(std::holds_alternative<ConstantLR>(AnyScheduler(ConstantLR().base_lr(0.2))));

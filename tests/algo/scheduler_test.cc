@@ -2,20 +2,16 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <type_traits>
-#include <vector>
 
+#include "tests/algo/schedules.h"
 #include "tests/base/near.h"
 #include "tr/algo/constant_lr.h"
 #include "tr/algo/cosine_annealing_lr.h"
-#include "tr/base/philox.h"
 
 namespace tr {
 namespace {
@@ -68,43 +64,43 @@ TEST_CASE("the warm-up starts where it is told: a rate, a part of base, or 0") {
 
 // L10
 TEST_CASE("without a warm-up its start means nothing, and nothing is divided by zero") {
-  CHECK(ConstantLR().base_lr(0.1).warmup(0).warmup_start_factor(0.01).prepare(5, 3).lr(0, 0) == 0.1F);
-  CHECK(CosineAnnealingLR().base_lr(0.1).warmup(0).warmup_start_factor(0.01).prepare(5, 3).lr(0, 0) == 0.1F);
-  CHECK(CosineAnnealingLR().warmup_start_lr(0.01).step_by_batch().prepare(5, 3).lr(0, 0) == 0.1F);
-}
-
-template <class S>
-void check_warmup_as_long_as_the_run(S schedule) {
-  const auto prepared = schedule.base_lr(0.25).warmup(3).step_by_batch().prepare(3, 5);
-  for (int t = 0; t <= 15; ++t) CHECK(near(prepared.lr(0, t), 0.25 * t / 15, 1e-7));
-  CHECK(prepared.lr(3, 0) == 0.25F);
-  CHECK(prepared.lr(100, 0) == 0.25F);
-  CHECK_THROWS_WITH_AS(schedule.warmup(4).prepare(3, 5), "warmup is 4 epochs, legal is at most the 3 epochs of the run",
-                       ValueError);
+  for_every_schedule([](auto schedule) {
+    CHECK(schedule.base_lr(0.1).warmup(0).warmup_start_factor(0.01).prepare(5, 3).lr(0, 0) == 0.1F);
+  });
+  for_every_schedule(
+      [](auto schedule) { CHECK(schedule.warmup_start_lr(0.01).step_by_batch().prepare(5, 3).lr(0, 0) == 0.1F); });
 }
 
 // L18
 TEST_CASE("a warm-up may fill the run but not be longer") {
-  check_warmup_as_long_as_the_run(ConstantLR());
-  check_warmup_as_long_as_the_run(CosineAnnealingLR());
+  for_every_schedule([](auto schedule) {
+    for (const bool by_batch : {false, true}) {
+      const auto prepared = decltype(schedule)().base_lr(0.25).warmup(3).step_by_batch(by_batch).prepare(3, 5);
+      for (int t = 0; t <= 15; ++t) CHECK(near(prepared.lr(0, t), by_batch ? 0.25 * t / 15 : 0.0, 1e-7));
+      CHECK(prepared.lr(3, 0) == 0.25F);
+      CHECK(prepared.lr(100, 0) == 0.25F);
+    }
+    CHECK_THROWS_WITH_AS(schedule.warmup(4).prepare(3, 5),
+                         "warmup is 4 epochs, legal is at most the 3 epochs of the run", ValueError);
+  });
 }
 
-template <class S>
-void check_run_length() {
-  for (int epochs : {0, -1, std::numeric_limits<int>::min()}) {
-    CHECK_THROWS_AS(S().prepare(epochs, 5), ValueError);
-    CHECK_THROWS_AS(S().prepare(5, epochs), ValueError);
+void check_run_length(const auto& schedule) {
+  for (int number : {0, -1, std::numeric_limits<int>::min()}) {
+    CHECK_THROWS_AS(schedule.prepare(number, 5), ValueError);
+    CHECK_THROWS_AS(schedule.prepare(5, number), ValueError);
   }
-  CHECK_THROWS_WITH(S().prepare(0, -7),
+  CHECK_THROWS_WITH(schedule.prepare(0, -7),
                     "a schedule of 0 epochs with -7 steps each has no step; both must be 1 or more");
-  CHECK_NOTHROW(S().prepare(1, 1));
+  CHECK_THROWS_WITH(schedule.prepare(-3, 0),
+                    "a schedule of -3 epochs with 0 steps each has no step; both must be 1 or more");
+  CHECK_NOTHROW(schedule.prepare(1, 1));
 }
 
 // L17
 TEST_CASE("a run without epochs or steps is rejected, and both numbers are named") {
-  check_run_length<ConstantLR>();
-  check_run_length<CosineAnnealingLR>();
-  check_run_length<WrongLR>();
+  for_every_schedule([](const auto& schedule) { check_run_length(schedule); });
+  check_run_length(WrongLR());
 }
 
 TEST_CASE("a setter rejects what no schedule could use, names it, and keeps its old value") {
@@ -159,6 +155,23 @@ TEST_CASE("preparing gives a new value and may be repeated") {
   CHECK(near(longer.lr(2, 0), 0.25, 1e-5));
 }
 
+TEST_CASE("beyond its end a schedule stays what it was at its end, and before its start what it was there") {
+  for_every_schedule([](auto schedule) {
+    const auto prepared = schedule.base_lr(0.25).warmup(1).step_by_batch().prepare(25, 4);
+    for (int epoch : {25, 26, 1000, std::numeric_limits<int>::max()}) {
+      for (int batch : {0, 3}) CHECK(prepared.lr(epoch, batch) == prepared.lr(24, 4));
+    }
+    CHECK(prepared.lr(-1, 3) == 0.0F);
+  });
+}
+
+TEST_CASE("a schedule of the shortest run is base") {
+  for_every_schedule([](auto schedule) {
+    CHECK(schedule.base_lr(0.25).prepare(1, 1).lr(0, 0) == 0.25F);
+    CHECK(schedule.step_by_batch().prepare(1, 1).lr(0, 0) == 0.25F);
+  });
+}
+
 TEST_CASE("a step outside the run has the rate of its nearest step") {
   const auto schedule = CosineAnnealingLR().base_lr(0.5).warmup(1).warmup_start_lr(0.1).step_by_batch().prepare(4, 5);
   constexpr int least = std::numeric_limits<int>::min();
@@ -175,55 +188,6 @@ TEST_CASE("a step outside the run has the rate of its nearest step") {
 TEST_CASE("a negative rate or a NaN becomes 0") {
   const auto schedule = WrongLR().step_by_batch().prepare(2, 3);
   for (int t = 0; t <= 6; ++t) CHECK(std::bit_cast<std::uint32_t>(schedule.lr(0, t)) == 0);
-}
-
-/// A random schedule and run, of either kind and stepping.
-template <class S>
-S random_schedule(const RandomStream& stream, std::uint64_t i, int& epochs, int& steps) {
-  const auto words = stream.block(2 * i);
-  const auto more = stream.block(2 * i + 1);
-  epochs = 1 + static_cast<int>(words[0] % 12);
-  steps = 1 + static_cast<int>(words[1] % 9);
-  S schedule;
-  schedule.base_lr(uniform(words[2])).step_by_batch(more[0] % 2 == 0);
-  schedule.warmup(static_cast<int>(words[3] % static_cast<std::uint32_t>(epochs + 1)));
-  if (more[1] % 3 == 1) schedule.warmup_start_factor(uniform(more[2]));
-  if (more[1] % 3 == 2) schedule.warmup_start_lr(schedule.base_lr() * uniform(more[2]));
-  return schedule;
-}
-
-template <class S>
-void check_properties(const S& schedule, int epochs, int steps) {
-  const auto prepared = schedule.prepare(epochs, steps);
-  const auto base = static_cast<float>(schedule.base_lr());
-  std::vector<float> rates;
-  for (int t = 0; t <= epochs * steps; ++t) rates.push_back(prepared.lr(t / steps, t % steps));
-  CHECK(std::ranges::all_of(rates, [=](float rate) { return rate >= 0.0F && rate <= base; }));
-  // Asked backwards of another copy, as a resumed run would: the same bits.
-  const auto other = schedule.prepare(epochs, steps);
-  bool same = true;
-  for (int t = epochs * steps; t >= 0; --t) {
-    same = same && other.lr(t / steps, t % steps) == rates[static_cast<std::size_t>(t)];
-  }
-  CHECK(same);
-  if (schedule.warmup() > 0) CHECK(prepared.lr(schedule.warmup(), 0) == base);
-  const int warmup_steps = schedule.warmup() * steps;
-  CHECK(std::ranges::is_sorted(rates.begin(), rates.begin() + warmup_steps));
-  CHECK(std::ranges::is_sorted(rates.begin() + warmup_steps, rates.end(), std::ranges::greater()));
-  CHECK(prepared.lr(epochs + 3, 0) == prepared.lr(epochs, 0));
-}
-
-TEST_CASE("random schedules stay within [0, base], rise, then fall, and do not depend on the order of questions") {
-  const RandomStream stream(3, Purpose::init, 0);
-  for (std::uint64_t i = 0; i < 200; ++i) {
-    int epochs = 0;
-    int steps = 0;
-    const auto constant = random_schedule<ConstantLR>(stream, i, epochs, steps);
-    check_properties(constant, epochs, steps);
-    auto cosine = random_schedule<CosineAnnealingLR>(stream, i, epochs, steps);
-    cosine.eta_min(cosine.base_lr() * uniform(stream.bits(i)));
-    check_properties(cosine, epochs, steps);
-  }
 }
 
 }  // namespace

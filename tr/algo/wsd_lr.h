@@ -28,7 +28,7 @@ class WSDLR : public SchedulerBase<WSDLR> {
 
   constexpr double decayed(std::int64_t d, std::int64_t total) const {
     const auto stable = static_cast<std::int64_t>(static_cast<double>(total) * decay_start_);
-    if (d < stable || stable >= total) return base_lr();
+    if (d < stable || stable >= total || decay_start_ == 1.0) return base_lr();
     return detail::blend(end_lr_, base_lr(), static_cast<double>(total - d) / static_cast<double>(total - stable));
   }
 
