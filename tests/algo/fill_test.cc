@@ -6,13 +6,17 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
+#include <random>
 #include <span>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/base/near.h"
+#include "tests/golden/initializers.h"
 #include "tr/base/error.h"
+#include "tr/base/philox.h"
 
 namespace tr {
 namespace {
@@ -23,89 +27,7 @@ std::vector<float> filled(const Shape& krsc, InitConfig config, std::uint64_t se
   return values;
 }
 
-struct Moments {
-  double mean;
-  double deviation;
-};
-
-Moments moments_of(const std::vector<float>& values) {
-  double sum = 0.0;
-  double squares = 0.0;
-  for (float v : values) {
-    sum += v;
-    squares += static_cast<double>(v) * v;
-  }
-  const auto n = static_cast<double>(values.size());
-  return {sum / n, std::sqrt(squares / n - sum / n * (sum / n))};
-}
-
-/// Kolmogorov-Smirnov: the largest distance between the sample's distribution and `cdf`, times √n. Above 1.95 once in
-/// 1000 samples of that distribution; the draws are fixed, so the test does not waver.
-double ks_distance(std::vector<float> values, const std::function<double(double)>& cdf) {
-  std::ranges::sort(values);
-  const auto n = static_cast<double>(values.size());
-  double distance = 0.0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double p = cdf(values[i]);
-    const auto rank = static_cast<double>(i);
-    distance = std::max({distance, p - rank / n, (rank + 1.0) / n - p});
-  }
-  return distance * std::sqrt(n);
-}
-
-double normal_cdf(double x) { return 0.5 * std::erfc(-x * 0.70710678118654752440); }
-
-constexpr Shape wide{200, 1, 1, 500};
 constexpr Shape field{64, 3, 3, 128};
-
-TEST_CASE("normal kinds have mean 0, their standard deviation and the shape of the bell") {
-  for (InitKind kind : {InitKind::kaiming_normal, InitKind::xavier_normal, InitKind::fixed_normal}) {
-    const InitConfig config{0.5F, kind, FanMode::fan_in};
-    const double sigma = spread_of(config, wide);
-    const auto values = filled(wide, config);
-    CAPTURE(name_of(kind));
-    CHECK(std::abs(moments_of(values).mean) < 4.0 * sigma / std::sqrt(1e5));
-    CHECK(near(moments_of(values).deviation, sigma, 0.006));
-    CHECK(ks_distance(values, [=](double x) { return normal_cdf(x / sigma); }) < 1.95);
-    CHECK(std::ranges::max(values) > 4.0F * static_cast<float>(sigma));
-  }
-}
-
-TEST_CASE("uniform kinds fill their interval evenly and stay inside") {
-  for (InitKind kind : {InitKind::kaiming_uniform, InitKind::xavier_uniform}) {
-    const InitConfig config{1.5F, kind, FanMode::fan_out};
-    const double bound = spread_of(config, wide);
-    const auto values = filled(wide, config);
-    CAPTURE(name_of(kind));
-    const auto [low, high] = std::ranges::minmax(values);
-    CHECK(-bound < low);
-    CHECK(high < bound);
-    CHECK(low < -0.9999 * bound);
-    CHECK(high > 0.9999 * bound);
-    CHECK(std::abs(moments_of(values).mean) < 4.0 * bound / std::sqrt(3.0 * 1e5));
-    CHECK(near(moments_of(values).deviation, bound / std::sqrt(3.0), 0.006));
-    CHECK(ks_distance(values, [=](double x) { return (x / bound + 1.0) / 2.0; }) < 1.95);
-  }
-}
-
-// I3
-TEST_CASE("a truncated normal is drawn inside two deviations and not rescaled") {
-  constexpr Shape shape{868, 3, 3, 128};
-  static_assert(shape.size() > 999000 && fan_of(shape, FanMode::fan_in) == 1152.0);
-  constexpr InitConfig config{2.0F, InitKind::trunc_normal, FanMode::fan_in};
-  constexpr double sigma = spread_of(config, shape);
-  static_assert(sigma > 0.04166666 && sigma < 0.04166667);
-  const auto values = filled(shape, config);
-  const auto [low, high] = std::ranges::minmax(values);
-  CHECK(low >= static_cast<float>(-2.0 * sigma));
-  CHECK(high <= static_cast<float>(2.0 * sigma));
-  CHECK(low < -1.9999F * static_cast<float>(sigma));
-  CHECK(std::abs(moments_of(values).mean) < 4.0 * 0.0366511 / 1000.0);
-  CHECK(near(moments_of(values).deviation, 0.0366511, 0.003));
-  const double below = normal_cdf(-2.0);
-  const std::vector<float> part(values.begin(), values.begin() + 100000);
-  CHECK(ks_distance(part, [=](double x) { return (normal_cdf(x / sigma) - below) / (1.0 - 2.0 * below); }) < 1.95);
-}
 
 // I7
 TEST_CASE("every uniform number, the ends included, becomes a finite normal one inside the limits") {
@@ -120,26 +42,31 @@ TEST_CASE("every uniform number, the ends included, becomes a finite normal one 
   CHECK(std::abs(truncated_normal_from(0.5)) < 1e-15);
 }
 
-// I9
-TEST_CASE("two layers of one seed are independent of each other") {
-  constexpr Shape square{512, 1, 1, 512};
-  constexpr InitConfig config{1.0F, InitKind::kaiming_normal, FanMode::fan_in};
-  const auto a = filled(square, config, 1, 0);
-  for (const auto& b : {filled(square, config, 1, 1), filled(square, config, 2, 0)}) {
-    double products = 0.0;
-    for (std::size_t i = 0; i < a.size(); ++i) products += static_cast<double>(a[i]) * b[i];
-    const double correlation =
-        products / static_cast<double>(a.size()) / moments_of(a).deviation / moments_of(b).deviation;
-    CHECK(std::abs(correlation) < 0.01);
+TEST_CASE("quantiles of the truncated normal are those of PyTorch's special functions") {
+  for (const auto& right : golden::truncated_quantiles) {
+    CAPTURE(right.probability);
+    CHECK(std::abs(truncated_normal_from(right.probability) - right.quantile) < 1e-13);
   }
-  // Another layer at the end is another id: it cannot reach the draws of the earlier ones.
-  CHECK(filled(square, config, 1, 0) == a);
 }
 
+TEST_CASE("an element is made of the word of its index in the stream of its parameter") {
+  const Shape shape{5, 1, 1, 7};
+  const auto normal = filled(shape, {0.5F, InitKind::fixed_normal, FanMode::fan_in}, 3, 4);
+  const auto even = filled(shape, {0.5F, InitKind::kaiming_uniform, FanMode::fan_in}, 3, 4);
+  const RandomStream stream(3, Purpose::init, 4);
+  for (std::size_t i = 0; i < normal.size(); ++i) {
+    const double u = uniform(stream.bits(i));
+    CHECK(normal[i] == static_cast<float>(0.5 * normal_from(u)));
+    CHECK(near(even[i], 0.5 * std::sqrt(3.0 / 7.0) * (2.0 * u - 1.0), 1e-6));
+  }
+}
+
+constexpr InitKind filling_kinds[] = {InitKind::zeros,           InitKind::constants,     InitKind::kaiming_normal,
+                                      InitKind::kaiming_uniform, InitKind::xavier_normal, InitKind::xavier_uniform,
+                                      InitKind::trunc_normal,    InitKind::fixed_normal};
+
 TEST_CASE("parts filled apart, in any order, hold the bits of the whole") {
-  for (InitKind kind :
-       {InitKind::zeros, InitKind::constants, InitKind::kaiming_normal, InitKind::kaiming_uniform,
-        InitKind::xavier_normal, InitKind::xavier_uniform, InitKind::trunc_normal, InitKind::fixed_normal}) {
+  for (InitKind kind : filling_kinds) {
     const Shape shape{10, 1, 1, 103};
     const InitConfig config{0.5F, kind, FanMode::fan_in};
     const auto whole = filled(shape, config, 5, 9);
@@ -156,6 +83,43 @@ TEST_CASE("parts filled apart, in any order, hold the bits of the whole") {
   }
 }
 
+/// Parts of [0, size) that cover it, in a random order.
+std::vector<std::pair<std::size_t, std::size_t>> random_parts(std::size_t size, std::mt19937& random) {
+  std::vector<std::pair<std::size_t, std::size_t>> parts;
+  for (std::size_t first = 0; first < size;) {
+    const std::size_t count = std::min<std::size_t>(random() % 97, size - first);
+    parts.emplace_back(first, count);
+    first += count;
+  }
+  std::ranges::shuffle(parts, random);
+  return parts;
+}
+
+TEST_CASE("draws depend neither on the number of threads nor on how the elements are shared out") {
+  const Shape shape{8, 3, 3, 41};
+  std::mt19937 random(11);
+  for (InitKind kind : filling_kinds) {
+    const InitConfig config{0.5F, kind, FanMode::fan_avg};
+    const auto whole = filled(shape, config, 5, 9);
+    for (std::size_t threads : {1, 2, 5}) {
+      const auto parts = random_parts(whole.size(), random);
+      std::vector<float> values(whole.size(), -7.0F);
+      const auto work = [&](std::size_t thread) {
+        for (std::size_t i = thread; i < parts.size(); i += threads) {
+          const auto [first, count] = parts[i];
+          fill_part(std::span(values).subspan(first, count), static_cast<std::int64_t>(first), shape, config, 5, 9);
+        }
+      };
+      std::vector<std::thread> pool;
+      for (std::size_t thread = 0; thread < threads; ++thread) pool.emplace_back(work, thread);
+      for (std::thread& thread : pool) thread.join();
+      CAPTURE(name_of(kind));
+      CAPTURE(threads);
+      CHECK(values == whole);
+    }
+  }
+}
+
 TEST_CASE("an element beyond 2^33 has a draw of its own") {
   const Shape huge{1 << 20, 1, 1, 1 << 15};
   const InitConfig config{1.0F, InitKind::fixed_normal, FanMode::fan_in};
@@ -164,6 +128,7 @@ TEST_CASE("an element beyond 2^33 has a draw of its own") {
   fill_part(first, 0, huge, config, 1, 0);
   fill_part(far, std::int64_t{1} << 34, huge, config, 1, 0);
   CHECK(first != far);
+  CHECK(far[5] == static_cast<float>(normal_from(uniform(RandomStream(1, Purpose::init, 0).bits((1ULL << 34) + 5)))));
 }
 
 TEST_CASE("constants are exact, and none leaves the memory alone") {
@@ -178,6 +143,47 @@ TEST_CASE("fans count the connections of a KRSC weight") {
   CHECK(fan_of(field, FanMode::fan_out) == 64 * 9);
   CHECK(fan_of(field, FanMode::fan_avg) == 96 * 9);
   CHECK(fan_of({3, 1, 1, 4}, FanMode::fan_avg) == 3.5);
+  CHECK(fan_of({1 << 16, 1 << 8, 1 << 8, 1 << 16}, FanMode::fan_out) == 0x1p32);
+}
+
+TEST_CASE("groups divide the connections: C is stored divided, K is not") {
+  CHECK(fan_of(field, FanMode::fan_in, 4) == 128 * 9);
+  CHECK(fan_of(field, FanMode::fan_out, 4) == 16 * 9);
+  CHECK(fan_of(field, FanMode::fan_avg, 4) == 72 * 9);
+  constexpr Shape depthwise{96, 3, 3, 1};
+  for (FanMode mode : {FanMode::fan_in, FanMode::fan_out, FanMode::fan_avg}) CHECK(fan_of(depthwise, mode, 96) == 9);
+  CHECK(near(spread_of({1.0F, InitKind::kaiming_normal, FanMode::fan_out}, depthwise, 96), 1.0 / 3.0, 1e-15));
+  CHECK(near(spread_of({1.0F, InitKind::xavier_uniform, FanMode::fan_in}, depthwise, 96), std::sqrt(1.0 / 3.0), 1e-15));
+
+  const InitConfig config{1.0F, InitKind::kaiming_uniform, FanMode::fan_out};
+  std::vector<float> together(static_cast<std::size_t>(depthwise.size()));
+  std::vector<float> apart = together;
+  fill(together, depthwise, config, 1, 0);
+  fill(apart, depthwise, config, 1, 0, 96);
+  for (std::size_t i = 0; i < apart.size(); ++i) CHECK(near(apart[i], together[i] * std::sqrt(96.0), 1e-6));
+}
+
+TEST_CASE("groups that do not divide the outputs, and weights without elements, have no fan") {
+  static_assert(fan_of({96, 1, 1, 1}, FanMode::fan_out, 96) == 1.0);
+  for (int bad : {0, -1, -32, 5, 97, 192}) CHECK_THROWS_AS(fan_of({96, 1, 1, 1}, FanMode::fan_in, bad), ValueError);
+  CHECK_THROWS_WITH(fan_of({96, 1, 1, 1}, FanMode::fan_in, 5),
+                    "groups is 5, legal is a positive divisor of the output channels");
+  CHECK_THROWS_WITH_AS(fan_of({0, 3, 3, 1}, FanMode::fan_in), "a weight of 0x3x3x1 has no elements, so it has no fan",
+                       ShapeError);
+  CHECK_THROWS_AS(fan_of({1, 0, 1, 1}, FanMode::fan_in), ShapeError);
+  CHECK_THROWS_AS(fan_of({1, 1, -1, 1}, FanMode::fan_in), ShapeError);
+  CHECK_THROWS_AS(fan_of({1, 1, 1, 0}, FanMode::fan_in), ShapeError);
+  CHECK_THROWS_AS(fan_of({1, 1, 1, 1}, static_cast<FanMode>(3)), ValueError);
+}
+
+TEST_CASE("what is no way to fill a tensor is rejected with the parameter") {
+  std::vector<float> values(4, -7.0F);
+  CHECK_THROWS_WITH_AS(fill(values, {4, 1, 1, 1}, {1.0F, InitKind::zero_gamma, FanMode::fan_in}, 1, 4),
+                       "parameter 4 is to be filled by zero_gamma (kind 10), legal is none to fixed_normal",
+                       ValueError);
+  CHECK_THROWS_AS(fill(values, {4, 1, 1, 1}, {1.0F, InitKind::standard, FanMode::fan_in}, 1, 4), ValueError);
+  CHECK_THROWS_AS(fill(values, {4, 1, 1, 1}, {1.0F, static_cast<InitKind>(50), FanMode::fan_in}, 1, 4), ValueError);
+  CHECK(values == std::vector<float>(4, -7.0F));
 }
 
 TEST_CASE("a range outside the tensor, or one of another size, is an error that names the parameter") {

@@ -24,16 +24,31 @@ void draw(std::span<float> values, std::int64_t first, const RandomStream& strea
   }
 }
 
+[[noreturn]] void reject_fill(InitKind kind, std::uint32_t parameter_id) {
+  throw ValueError(fmt::format("parameter {} is to be filled by {} (kind {}), legal is {} to {}", parameter_id,
+                               name_of(kind), static_cast<int>(kind), name_of(InitKind::none),
+                               name_of(InitKind::fixed_normal)));
+}
+
 }  // namespace
 
+namespace detail {
+
+void reject_fan(const Shape& krsc) {
+  throw ShapeError(
+      fmt::format("a weight of {}x{}x{}x{} has no elements, so it has no fan", krsc.n, krsc.h, krsc.w, krsc.c));
+}
+
+}  // namespace detail
+
 void fill_part(std::span<float> values, std::int64_t first, const Shape& krsc, InitConfig config, std::uint64_t seed,
-               std::uint32_t parameter_id) {
+               std::uint32_t parameter_id, int groups) {
   const auto count = static_cast<std::int64_t>(values.size());
   if (first < 0 || count > krsc.size() || first > krsc.size() - count) {
     throw ShapeError(fmt::format("the elements {} to {} are asked of parameter {}, which has {}", first, first + count,
                                  parameter_id, krsc.size()));
   }
-  const double spread = spread_of(config, krsc);
+  const double spread = spread_of(config, krsc, groups);
   const RandomStream stream(seed, Purpose::init, parameter_id);
   switch (config.kind) {
     case InitKind::none: return;
@@ -47,16 +62,19 @@ void fill_part(std::span<float> values, std::int64_t first, const Shape& krsc, I
       return draw(values, first, stream, [=](double u) { return spread * (2.0 * u - 1.0); });
     case InitKind::trunc_normal:
       return draw(values, first, stream, [=](double u) { return spread * truncated_normal_from(u); });
+    case InitKind::standard:
+    case InitKind::zero_gamma: break;
   }
+  reject_fill(config.kind, parameter_id);
 }
 
-void fill(std::span<float> values, const Shape& krsc, InitConfig config, std::uint64_t seed,
-          std::uint32_t parameter_id) {
+void fill(std::span<float> values, const Shape& krsc, InitConfig config, std::uint64_t seed, std::uint32_t parameter_id,
+          int groups) {
   if (static_cast<std::int64_t>(values.size()) != krsc.size()) {
     throw ShapeError(
         fmt::format("parameter {} has {} elements, there is room for {}", parameter_id, krsc.size(), values.size()));
   }
-  fill_part(values, 0, krsc, config, seed, parameter_id);
+  fill_part(values, 0, krsc, config, seed, parameter_id, groups);
 }
 
 }  // namespace tr

@@ -65,8 +65,8 @@ struct Plan {
   FlatList<InitConfig> inits;
 };
 
-/// Asks an initialisation policy what the parameters start with; moments start with zeros and everything else as the
-/// memory comes, whatever a policy says of them.
+/// Asks an initialisation policy what the parameters start with. Everything else, such as moments and running
+/// variances, starts as `Initializer` has it, whatever a policy says.
 template <class Policy>
 constexpr void derive_inits(Plan& plan, const Policy& policy) {
   plan.inits = FlatList<InitConfig>(plan.tensors.size());

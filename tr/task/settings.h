@@ -5,28 +5,13 @@
 #include <string_view>
 
 #include "tr/algo/any_scheduler.h"
-#include "tr/algo/init_policy.h"
+#include "tr/algo/init_table.h"
 #include "tr/algo/loss.h"
 #include "tr/algo/update_rule.h"
-#include "tr/base/region.h"
 #include "tr/data/dataset.h"
 #include "tr/plan/static_plan.h"
 
 namespace tr {
-
-/// What a policy says for every region: what any `InitPolicy` is lowered to.
-class InitTable {
- public:
-  template <class Policy>
-  requires InitPolicy<Policy>
-  explicit constexpr InitTable(const Policy& policy) {
-    for (int r = 0; r < region_count; ++r) configs_[r] = policy.config(static_cast<Region>(r));
-  }
-  constexpr InitConfig config(Region region) const { return configs_[static_cast<int>(region)]; }
-
- private:
-  std::array<InitConfig, region_count> configs_{};
-};
 
 /// How a run trains: what the setters of a task fill in.
 struct TrainingSettings {
