@@ -26,13 +26,11 @@ static_assert(sizeof(Structural<InitConfig{}>) == 1);
 static_assert(sizeof(InitConfig) == 8 && std::is_trivially_copyable_v<InitConfig>);
 
 /// Whether the compiler can evaluate the settings that `make` makes: a rejected one is no constant expression.
-template <class Make, int = (Make{}(), 0)>
+template <class Make>
 constexpr bool is_constant(Make) {
-  return true;
+  return requires { typename std::integral_constant<int, (Make{}(), 0)>; };
 }
-constexpr bool is_constant(...) { return false; }
 
-/// The settings of this test: what the weights of the two kinds of layers start with.
 InitConfig conv_of(const Initializer& policy) { return policy.derive(Region::w_deep_conv); }
 InitConfig fc_of(const Initializer& policy) { return policy.derive(Region::w_fc_weight); }
 

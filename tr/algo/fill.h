@@ -24,7 +24,8 @@ constexpr double fan_of(const Shape& krsc, FanMode mode, int groups = 1) {
   if (groups < 1 || krsc.n % groups != 0) value_error("groups", groups, "a positive divisor of the output channels");
   const double field = static_cast<double>(krsc.h) * krsc.w;
   const double in = krsc.c * field;
-  const double out = krsc.n / groups * field;
+  const int outputs = krsc.n / groups;
+  const double out = outputs * field;
   switch (mode) {
     case FanMode::fan_in: return in;
     case FanMode::fan_out: return out;
