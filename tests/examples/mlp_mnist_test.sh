@@ -66,20 +66,25 @@ gzip -d "$scratch/mnist/t10k-images-idx3-ubyte.gz"
 printf x >>"$scratch/mnist/t10k-images-idx3-ubyte"
 expect 1 't10k-images-idx3-ubyte' --data "$scratch/mnist"
 
+# wait_for TEXT: until what runs in the background has printed it.
+wait_for() {
+  for _ in $(seq 600); do
+    grep -qsF -- "$1" "$scratch/out" "$scratch/err" && return
+    sleep 0.1
+  done
+  fail "no \"$1\""
+}
+
 # interrupt_at TEXT ARGS...: sends SIGINT once the output holds TEXT; the example ends behind the step at hand with code 130.
 interrupt_at() {
   local text=$1 status=0
   shift
-  "$example" --epochs 1000 --json "$scratch/result.json" "$@" >"$scratch/out" 2>"$scratch/err" &
-  for _ in $(seq 600); do
-    grep -qF -- "$text" "$scratch/out" "$scratch/err" && break
-    sleep 0.1
-  done
-  grep -qF -- "$text" "$scratch/out" "$scratch/err" || fail "mlp_mnist $*: no \"$text\""
-  # Again and again: the first may come before the run has begun, where a background job ignores it.
-  local example_pid=$!
-  while kill -INT "$example_pid" 2>/dev/null; do sleep 0.2; done
-  wait "$example_pid" || status=$?
+  rm -f "$scratch/out" "$scratch/err"
+  # A shell without job control starts its background jobs deaf to SIGINT.
+  env --default-signal=INT "$example" --epochs 1000 --json "$scratch/result.json" "$@" >"$scratch/out" 2>"$scratch/err" &
+  wait_for "$text"
+  kill -INT $!
+  wait $! || status=$?
   ((status == 130)) || fail "SIGINT: exit code $status instead of 130"
 }
 
@@ -98,6 +103,15 @@ assert len(result["weights_hash"]) == 16, result
 assert sum(result["plan"].values()) > 0, result
 EOF
 [[ $(ls "$scratch" | grep -c 'result.json') == 1 ]] || fail 'something half-written lies beside the JSON'
+
+# Who starts a program deaf to SIGINT, as nohup and a shell's & do, wants it to run on.
+status=0
+rm -f "$scratch/out" "$scratch/err"
+env --ignore-signal=INT "$example" --epochs 2 >"$scratch/out" 2>"$scratch/err" &
+wait_for 'total'
+while kill -INT $! 2>/dev/null; do sleep 0.2; done
+wait $! || status=$?
+((status == 0)) && grep -qF '2 epochs in' "$scratch/out" || fail "SIGINT to who ignores it: exit code $status instead of 0"
 
 ((failures == 0)) || exit 1
 echo 'all as expected'

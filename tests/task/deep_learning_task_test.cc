@@ -7,9 +7,11 @@
 #include <csignal>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/base/near.h"
+#include "tests/task/signals.h"
 #include "tests/task/small_run.h"
 #include "tr/base/error.h"
 #include "tr/io/report.h"
@@ -35,14 +37,25 @@ struct Halving {
   constexpr float lr(int epoch, int) const { return epoch == 0 ? base : base / 2; }
 };
 
-/// Sends SIGINT to its own process when asked for the rate of a certain batch.
+/// Sends SIGINT to its own process when asked for the rate of a certain batch, and sees it arrive.
 struct Interrupting {
   int epoch = 0;
   int batch = 0;
 
   Interrupting prepare(int, int) const { return *this; }
   float lr(int e, int b) const {
-    if (e == epoch && b == batch) kill(getpid(), SIGINT);
+    if (e != epoch || b != batch) return 0.01F;
+    kill(getpid(), SIGINT);
+    while (!is_handled_by(SIG_DFL)) std::this_thread::yield();
+    return 0.01F;
+  }
+};
+
+/// Sends SIGINT to its own process at every batch.
+struct SendingToTheDeaf {
+  SendingToTheDeaf prepare(int, int) const { return *this; }
+  float lr(int, int) const {
+    kill(getpid(), SIGINT);
     return 0.01F;
   }
 };
@@ -290,6 +303,7 @@ TEST_CASE("evaluating the average disturbs no bit of the training, and gives oth
 }
 
 TEST_CASE("SIGINT ends a run behind the step at hand, with the epochs that are complete") {
+  const Disposition plain(SIG_DFL);
   for (int threads : {1, 3}) {
     DeepLearningTask<SmallRun> task(small_options(threads));
     task.optimizer(AdamW()).scheduler(Interrupting{1, 2}).total_epochs(4);
@@ -297,8 +311,26 @@ TEST_CASE("SIGINT ends a run behind the step at hand, with the epochs that are c
     const TrainingResult result = task.run();
     CHECK(result.interrupted);
     CHECK(result.epochs.size() == 1);
+    // The second press comes late: all is written, and the task is still there.
+    for (int i = 0; i < 3; ++i) kill(getpid(), SIGINT);
     CHECK(report(result) == 130);
   }
+  CHECK(is_handled_by(SIG_DFL));
+}
+
+TEST_CASE("behind a run that was not interrupted SIGINT is what it was, and one that is ignored stays ignored") {
+  const Disposition plain(SIG_DFL);
+  DeepLearningTask<SmallRun> task(small_options());
+  set_up(task, small_options()).compile();
+  task.run();
+  CHECK(is_handled_by(SIG_DFL));
+  const Disposition ignored(SIG_IGN);
+  DeepLearningTask<SmallRun> deaf(small_options());
+  deaf.optimizer(AdamW()).scheduler(SendingToTheDeaf()).total_epochs(2);
+  deaf.compile();
+  const TrainingResult result = deaf.run();
+  CHECK_FALSE(result.interrupted);
+  CHECK(result.epochs.size() == 2);
 }
 
 TEST_CASE("a weight that is not finite stops the run and is named") {

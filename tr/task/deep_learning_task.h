@@ -84,7 +84,8 @@ class DeepLearningTask {
   /// Opens the data, plans for the rows of each rank, allocates everything, prepares every operation, and prints the
   /// model and its memory. Nothing can be set any more.
   void compile() { trainer_.compile(); }
-  /// Trains, once. SIGINT ends it behind the step at hand, with the results so far.
+  /// Trains, once. SIGINT ends it behind the step at hand, with the results so far; a second one during that step ends
+  /// the process, and one behind it does nothing as long as the task lives.
   TrainingResult run() { return trainer_.run(); }
   /// Plans and prints as `compile()` does, without training.
   TrainingResult dry_run() { return trainer_.dry_run(); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "tr/base/clock.h"
 #include "tr/base/error.h"
@@ -114,14 +115,16 @@ TrainingResult Trainer::run() {
   const DType input = options_.precision == Precision::bf16 ? DType::bf16 : DType::fp32;
   Progress progress(settings_.total_epochs, config.stream.train_size, BatchStream(config.stream).train_batches(),
                     options_.quiet);
-  // It lives until the report is written, so that a second SIGINT cannot leave half a file behind.
-  const InterruptGuard interrupts;
+  auto interrupts = std::make_unique<InterruptGuard>();
   TrainingRun(*engine_, settings_, *scheduler_, config, normalized_source(engine_->data(), spec_.normalization, input),
-              progress, interrupts)
+              progress, *interrupts)
       .run(result);
+  // A SIGINT that is late or not the first one must not leave half a file behind.
+  interrupts->settle();
   result.total_seconds = steady_seconds() - start;
   result.weights_hash = weights_hash(engine_->plans().front(), engine_->arenas());
   if (!options_.json.empty()) write_json(result, options_.json);
+  if (result.interrupted) interrupts_ = std::move(interrupts);
   return result;
 }
 

@@ -9,6 +9,7 @@
 namespace tr {
 
 class Engine;
+class InterruptGuard;
 
 /// What is behind every DeepLearningTask: the settings, the phases, and a run. Not a template, so that a program pays
 /// for its model in the plan alone.
@@ -31,6 +32,8 @@ class Trainer {
   TrainingResult described_result() const;
   void print_summary() const;
 
+  /// After a run that SIGINT ended, until everything is torn down: the impatient press twice. First, to go last.
+  std::unique_ptr<InterruptGuard> interrupts_;
   TaskSpec spec_;
   Options options_;
   TrainingSettings settings_;
