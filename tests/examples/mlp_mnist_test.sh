@@ -113,5 +113,22 @@ while kill -INT $! 2>/dev/null; do sleep 0.2; done
 wait $! || status=$?
 ((status == 0)) && grep -qF '2 epochs in' "$scratch/out" || fail "SIGINT to who ignores it: exit code $status instead of 0"
 
+# Lost output is an error, and costs neither the run nor its file.
+lost() {
+  local status=$1 reason=$2
+  ((status == 1)) && grep -qF "error: some of the output is lost$reason" "$scratch/err" &&
+    python3 -m json.tool "$scratch/result.json" >/dev/null || fail "lost output: exit code $status instead of 1"
+  rm -f "$scratch/result.json"
+}
+"$example" --epochs 1 --json "$scratch/result.json" >/dev/full 2>"$scratch/err"
+lost $? ': No space left on device'
+"$example" --epochs 1 --json "$scratch/result.json" >&- 2>"$scratch/err"
+lost $? ': Bad file descriptor'
+"$example" --epochs 1 --json "$scratch/result.json" 2>"$scratch/err" | head -1 >/dev/null
+lost "${PIPESTATUS[0]}" ': Broken pipe'
+"$example" --help >/dev/full 2>"$scratch/err" && fail '--help to a full disk'
+
+python3 "$PWD/tests/examples/on_terminal.py" "$example" >"$scratch/out" 2>"$scratch/err" || fail 'on a terminal'
+
 ((failures == 0)) || exit 1
 echo 'all as expected'

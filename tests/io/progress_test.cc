@@ -1,6 +1,7 @@
 #include "tr/io/progress.h"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +18,12 @@ double now = 0.0;
 long allocations = 0;
 
 double fake_clock() { return now; }
+
+int columns = 0;
+
+int any_columns() { return columns; }
+int no_terminal() { return 0; }
+int wide() { return 120; }
 
 }  // namespace
 
@@ -64,7 +71,7 @@ std::string visible(const std::string& text) {
 TEST_CASE("where the output is no terminal there is one plain line an epoch") {
   now = 0.0;
   const CapturedStream out;
-  Progress progress(10, 400, 2, false, out.file(), false, fake_clock);
+  Progress progress(10, 400, 2, false, out.file(), no_terminal, fake_clock);
   progress.step(1, 0, 200, 1.0);
   now = 1.0;
   progress.step(1, 1, 200, 0.5);
@@ -75,15 +82,15 @@ TEST_CASE("where the output is no terminal there is one plain line an epoch") {
   last.evaluated = false;
   progress.epoch(last);
   CHECK(out.text() ==
-        "epoch  1/10  lr 1.000e-03  train loss 0.7500  test loss 0.5000  top-1 98.12 %  1.50 s  40000 images/s\n"
-        "epoch 10/10  lr 1.000e-03  train loss 0.7500  1.50 s  40000 images/s\n");
+        "epoch  1/10  lr 1.0e-03  loss 0.7500  test loss 0.5000  top-1 98.12 %  1.5 s\n"
+        "epoch 10/10  lr 1.0e-03  loss 0.7500  1.5 s  40000 images/s\n");
 }
 
 TEST_CASE("a quiet run shows nothing, terminal or not") {
   for (const bool terminal : {false, true}) {
     const CapturedStream out;
     {
-      Progress progress(10, 400, 2, true, out.file(), terminal, fake_clock);
+      Progress progress(10, 400, 2, true, out.file(), terminal ? wide : no_terminal, fake_clock);
       progress.step(1, 0, 200, 1.0);
       progress.epoch(first);
     }
@@ -94,7 +101,7 @@ TEST_CASE("a quiet run shows nothing, terminal or not") {
 TEST_CASE("the line on a terminal shows the mean loss over samples, the pace and the time left of the whole run") {
   now = 100.0;
   const CapturedStream out;
-  Progress progress(2, 500, 3, false, out.file(), true, fake_clock);
+  Progress progress(2, 500, 3, false, out.file(), wide, fake_clock);
   now = 102.0;
   progress.step(1, 0, 200, 1.0);
   CHECK(visible(out.text()) == "epoch 1/2 [======              ] loss 1.0000 100 images/s 0:08 left");
@@ -117,13 +124,13 @@ TEST_CASE("the line on a terminal shows the mean loss over samples, the pace and
 TEST_CASE("the line on a terminal is rewritten at most ten times a second") {
   now = 0.0;
   const CapturedStream out;
-  Progress progress(1, 100000, 1000, false, out.file(), true, fake_clock);
+  Progress progress(1, 100000, 1000, false, out.file(), wide, fake_clock);
   for (int batch = 0; batch < 1000; ++batch) {
     now += 0.002;
     progress.step(1, batch, 100, 1.0);
   }
   const std::string text = out.text();
-  const auto drawn = std::count(text.begin(), text.end(), '\r');
+  const auto drawn = std::count(text.begin(), text.end(), 'h');
   CHECK(drawn >= 19);
   CHECK(drawn <= 21);
 }
@@ -132,13 +139,13 @@ TEST_CASE("an unfinished line is wiped when an epoch or the run ends") {
   now = 0.0;
   const CapturedStream out;
   {
-    Progress progress(10, 200, 2, false, out.file(), true, fake_clock);
+    Progress progress(10, 200, 2, false, out.file(), wide, fake_clock);
     now = 1.0;
     progress.step(1, 0, 100, 1.0);
     progress.epoch(first);
     const std::string text = out.text();
     CHECK(text.substr(text.rfind('\r') + 1) ==
-          "epoch  1/10  lr 1.000e-03  train loss 0.7500  test loss 0.5000  top-1 98.12 %  1.50 s  40000 images/s\n");
+          "epoch  1/10  lr 1.0e-03  loss 0.7500  test loss 0.5000  top-1 98.12 %  1.5 s  40000 images/s\n");
     now = 2.0;
     progress.step(2, 0, 100, 1.0);
     CHECK(!visible(out.text()).empty());
@@ -147,24 +154,99 @@ TEST_CASE("an unfinished line is wiped when an epoch or the run ends") {
   CHECK(out.text().back() == '\r');
 }
 
-TEST_CASE("extreme numbers stay on one line of a narrow terminal") {
-  const CapturedStream out;
-  for (const double loss : {1e300, -1e300, std::numeric_limits<double>::quiet_NaN()}) {
-    now = 0.0;
-    Progress progress(1000000, std::int64_t{1} << 50, 1, false, out.file(), true, fake_clock);
-    progress.step(1000000, 0, 1, loss);
-    now = 1e9;
-    progress.step(1, 0, 1, loss);
+TEST_CASE("a narrow terminal gets a shorter bar, or none, and no line is wrapped") {
+  const auto shown = [](int wanted) {
+    columns = wanted;
+    now = 100.0;
+    const CapturedStream out;
+    Progress progress(2, 500, 3, false, out.file(), any_columns, fake_clock);
+    now = 102.0;
+    progress.step(1, 1, 200, 1.0);
+    return visible(out.text());
+  };
+  CHECK(shown(80) == "epoch 1/2 [=============       ] loss 1.0000 100 images/s 0:08 left");
+  CHECK(shown(60) == "epoch 1/2 [========    ] loss 1.0000 100 images/s 0:08 left");
+  CHECK(shown(50) == "epoch 1/2 loss 1.0000 100 images/s 0:08 left");
+  CHECK(shown(30) == "epoch 1/2 loss 1.0000 100 ima");
+}
+
+TEST_CASE("the line of an epoch goes without its least fields where it does not fit") {
+  const auto shown = [](int wanted) {
+    columns = wanted;
+    const CapturedStream out;
+    Progress(10, 400, 2, false, out.file(), any_columns, fake_clock).epoch(first);
     const std::string text = out.text();
-    CHECK(visible(text).size() <= 79);
-    CHECK(text.find('\n') == std::string::npos);
+    const auto begin = text.find("epoch");
+    return text.substr(begin, text.find('\n') - begin);
+  };
+  CHECK(shown(100) == "epoch  1/10  lr 1.0e-03  loss 0.7500  test loss 0.5000  top-1 98.12 %  1.5 s  40000 images/s");
+  CHECK(shown(80) == "epoch  1/10  lr 1.0e-03  loss 0.7500  test loss 0.5000  top-1 98.12 %  1.5 s");
+  CHECK(shown(70) == "epoch  1/10  loss 0.7500  test loss 0.5000  top-1 98.12 %  1.5 s");
+  CHECK(shown(60) == "epoch  1/10  loss 0.7500  test loss 0.5000  top-1 98.12 %");
+  CHECK(shown(50) == "epoch  1/10  test loss 0.5000  top-1 98.12 %");
+  CHECK(shown(30) == "epoch  1/10  test loss 0.5000");
+}
+
+TEST_CASE("a line is as wide as the terminal is when it is drawn, and leaves the cursor at its beginning") {
+  columns = 80;
+  now = 0.0;
+  const CapturedStream out;
+  Progress progress(1, 200, 2, false, out.file(), any_columns, fake_clock);
+  std::string before;
+  for (const int wanted : {80, 40, 100}) {
+    columns = wanted;
+    now += 1.0;
+    progress.step(1, 0, 100, 1.0);
+    const std::string line = out.text().substr(before.size());
+    before += line;
+    CHECK(line.size() == static_cast<std::size_t>(wanted) + 1);
+    CHECK(line.front() == '\r');
+    CHECK(line.back() == '\r');
+  }
+}
+
+TEST_CASE("a ^C that the terminal shows at the cursor is wiped, with and without a line there") {
+  columns = 80;
+  for (const bool drawn : {false, true}) {
+    CAPTURE(drawn);
+    now = 0.0;
+    const CapturedStream out;
+    {
+      Progress progress(1, 200, 2, false, out.file(), any_columns, fake_clock);
+      now = 1.0;
+      if (drawn) progress.step(1, 0, 100, 1.0);
+      std::fputs("^C", out.file());
+    }
+    CHECK(visible(out.text()).empty());
+    CHECK(out.text().back() == '\r');
+  }
+}
+
+TEST_CASE("extreme numbers stay on one line of any terminal") {
+  for (const int wanted : {1, 2, 10, 80, 1000}) {
+    columns = wanted;
+    const CapturedStream out;
+    for (const double loss : {1e300, -1e300, std::numeric_limits<double>::quiet_NaN()}) {
+      now = 0.0;
+      Progress progress(1000000, std::int64_t{1} << 50, 1, false, out.file(), any_columns, fake_clock);
+      progress.step(1000000, 0, 1, loss);
+      now = 1e9;
+      progress.step(1, 0, 1, loss);
+      const std::string text = out.text();
+      CHECK(visible(text).size() < static_cast<std::size_t>(wanted));
+      CHECK(text.find('\n') == std::string::npos);
+      progress.epoch({.epoch = 1000000, .lr = loss, .train_loss = loss, .test_loss = loss, .images_per_second = loss});
+      CHECK(out.text().back() == '\n');
+      std::rewind(out.file());
+      CHECK(ftruncate(fileno(out.file()), 0) == 0);
+    }
   }
 }
 
 TEST_CASE("a long time left is told in hours") {
   now = 0.0;
   const CapturedStream out;
-  Progress progress(1, 3724, 3724, false, out.file(), true, fake_clock);
+  Progress progress(1, 3724, 3724, false, out.file(), wide, fake_clock);
   now = 1.0;
   progress.step(1, 0, 1, 1.0);
   CHECK(visible(out.text()) == "epoch 1/1 [                    ] loss 1.0000 1 images/s 1:02:03 left");
@@ -181,7 +263,7 @@ TEST_CASE("the clock counts seconds") {
 TEST_CASE("steps and epochs allocate nothing") {
   now = 0.0;
   const CapturedStream out;
-  Progress progress(10, 400, 100, false, out.file(), true, fake_clock);
+  Progress progress(10, 400, 100, false, out.file(), wide, fake_clock);
   const long before = allocations;
   for (int batch = 0; batch < 100; ++batch) {
     now += 1.0;

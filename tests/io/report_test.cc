@@ -1,14 +1,17 @@
 #include "tr/io/report.h"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "tests/io/files.h"
 #include "tr/base/error.h"
 #include "tr/io/options.h"
+#include "tr/io/print.h"
 
 namespace tr {
 namespace {
@@ -82,6 +85,37 @@ TEST_CASE("a run ended by SIGINT reports what there is and exits with 130; a dry
   dry.dry = true;
   dry.seed = 3;
   CHECK(printed(dry, 0) == "planned on 2 ranks, fp32, seed 3; nothing was trained\n");
+}
+
+TEST_CASE("lost output is an error, whether the last words are lost or earlier ones") {
+  TrainingResult interrupted = example();
+  interrupted.interrupted = true;
+  TrainingResult dry = example();
+  dry.dry = true;
+  const auto lost = [](auto&& report_to, std::FILE* out, int code, const std::string& reason) {
+    const CapturedStream err;
+    CHECK(report_to(out, err.file()) == code);
+    CHECK(err.text() == "error: some of the output is lost" + reason + "\n");
+  };
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> full(std::fopen("/dev/full", "w"), std::fclose);
+  const auto result = [&](std::FILE* out, std::FILE* err) { return report(example(), out, err); };
+  lost(result, full.get(), 1, ": No space left on device");
+  lost([&](auto* out, auto* err) { return report(dry, out, err); }, full.get(), 1, ": No space left on device");
+  lost([&](auto* out, auto* err) { return report(interrupted, out, err); }, full.get(), 130,
+       ": No space left on device");
+  lost([&](auto* out, auto* err) { return report(UsageError("help", 0), out, err); }, full.get(), 1,
+       ": No space left on device");
+
+  const TemporaryDirectory directory;
+  const std::string path = directory / "out";
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> once(std::fopen(path.c_str(), "w"), std::fclose);
+  const int file = dup(fileno(once.get()));
+  dup2(fileno(full.get()), fileno(once.get()));
+  CHECK_FALSE(print(once.get(), "lost"));
+  dup2(file, fileno(once.get()));
+  close(file);
+  lost(result, once.get(), 1, "");
+  CHECK(contents_of(path).substr(0, 10) == "best top-1");
 }
 
 TEST_CASE("an error goes to stderr with code 1, wrong usage with code 2, and help to stdout with code 0") {

@@ -1,43 +1,53 @@
 #include "tr/io/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
+
+#include "tr/io/print.h"
 
 namespace tr {
 namespace {
 
 constexpr double seconds_between_draws = 0.1;
-constexpr std::size_t bar_width = 20;
-// A line that a terminal would wrap could not be rewritten, so the line fits the narrowest terminal in use.
-constexpr std::size_t line_width = 79;
-constexpr std::string_view blanks = "                                                                               ";
-static_assert(blanks.size() == line_width);
+constexpr int longest_bar = 20;
+constexpr int shortest_bar = 5;
+// Wider lines than this would have nothing to show.
+constexpr int widest_line = 160;
+
+int stdout_columns() {
+  if (isatty(STDOUT_FILENO) == 0) return 0;
+  winsize size{};
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
 
 /// Text in a fixed buffer; what does not fit is cut off.
-template <std::size_t N>
 class Line {
  public:
   template <class... Args>
   void append(fmt::format_string<Args...> format, Args&&... args) {
-    const auto room = N - size_;
+    const auto room = chars_.size() - size_;
     const auto written = fmt::format_to_n(chars_.data() + size_, room, format, std::forward<Args>(args)...).size;
     size_ += std::min(written, room);
   }
-  const char* data() const { return chars_.data(); }
-  std::size_t size() const { return size_; }
+  void cut(int size) { size_ = std::min(size_, static_cast<std::size_t>(std::max(size, 0))); }
+  void fill(int size) { append("{:{}}", "", std::max(size - this->size(), 0)); }
+  std::string_view text() const { return {chars_.data(), size_}; }
+  int size() const { return static_cast<int>(size_); }
 
  private:
-  std::array<char, N> chars_;
+  std::array<char, widest_line + 2> chars_;
   std::size_t size_ = 0;
 };
 
 /// "0:07", "12:34" or "1:02:03".
-template <std::size_t N>
-void append_duration(Line<N>& line, double seconds) {
+void append_duration(Line& line, double seconds) {
   // Bounds that keep the conversion defined for an infinity and a NaN.
   const auto s = static_cast<std::int64_t>(seconds > 0.0 ? std::min(seconds, 1e10) : 0.0);
   if (s >= 3600) {
@@ -47,17 +57,45 @@ void append_duration(Line<N>& line, double seconds) {
   }
 }
 
+/// What a line can have on a terminal without being wrapped, and so out of reach.
+int room_on(int columns) { return std::clamp(columns - 1, 0, widest_line); }
+
+/// A piece of an epoch's line, and when a narrow line goes without: first the highest.
+struct Field {
+  Line text;
+  int dispensable = 0;
+};
+
+/// The fields that fit, side by side.
+Line joined(std::span<Field> fields, int room) {
+  const auto width = [&] {
+    int sum = 0;
+    for (const Field& field : fields) sum += field.text.size();
+    return sum;
+  };
+  for (int least = 4; least > 0 && width() > room; --least) {
+    for (Field& field : fields) {
+      if (field.dispensable == least) field.text.cut(0);
+    }
+  }
+  Line line;
+  for (const Field& field : fields) line.append("{}", field.text.text());
+  line.cut(room);
+  return line;
+}
+
 }  // namespace
 
 Progress::Progress(int epochs, std::int64_t samples_per_epoch, int steps_per_epoch, bool quiet)
-    : Progress(epochs, samples_per_epoch, steps_per_epoch, quiet, stdout, isatty(STDOUT_FILENO) != 0) {}
+    : Progress(epochs, samples_per_epoch, steps_per_epoch, quiet, stdout, stdout_columns) {}
 
 Progress::Progress(int epochs, std::int64_t samples_per_epoch, int steps_per_epoch, bool quiet, std::FILE* out,
-                   bool terminal, Clock clock)
+                   Columns columns, Clock clock)
     : out_(out),
+      columns_(columns),
       clock_(clock),
       quiet_(quiet),
-      terminal_(terminal),
+      rewrites_(!quiet && columns() > 0),
       epochs_(epochs),
       samples_per_epoch_(samples_per_epoch),
       steps_per_epoch_(steps_per_epoch),
@@ -68,7 +106,7 @@ Progress::Progress(int epochs, std::int64_t samples_per_epoch, int steps_per_epo
 Progress::~Progress() { wipe(); }
 
 void Progress::step(int epoch, int batch, int rows, double loss) {
-  if (quiet_ || !terminal_) return;
+  if (!rewrites_) return;
   run_samples_ += rows;
   epoch_samples_ += rows;
   epoch_loss_sum_ += loss * rows;
@@ -79,20 +117,31 @@ void Progress::step(int epoch, int batch, int rows, double loss) {
 }
 
 void Progress::draw(int epoch, int batch, double now) {
-  const int done = std::clamp(batch + 1, 0, steps_per_epoch_);
-  const auto filled =
-      bar_width * static_cast<std::size_t>(done) / static_cast<std::size_t>(std::max(steps_per_epoch_, 1));
   const auto samples = static_cast<double>(epoch_samples_);
-  Line<line_width> line;
-  line.append("epoch {}/{} [{:=<{}}{:<{}}]", epoch, epochs_, "", filled, "", bar_width - filled);
-  line.append(" loss {:.4f}", epoch_loss_sum_ / samples);
-  if (now > epoch_start_) line.append(" {:.0f} images/s", samples / (now - epoch_start_));
+  Line numbers;
+  numbers.append(" loss {:.4f}", epoch_loss_sum_ / samples);
+  if (now > epoch_start_) numbers.append(" {:.0f} images/s", samples / (now - epoch_start_));
   // The pace of the whole run counts, so that evaluation is in it once there was one.
   const double left = (epochs_ - epoch + 1.0) * static_cast<double>(samples_per_epoch_) - samples;
-  line.append(" ");
-  append_duration(line, (now - run_start_) * left / static_cast<double>(run_samples_));
-  line.append(" left");
-  show(line.data(), line.size());
+  numbers.append(" ");
+  append_duration(numbers, (now - run_start_) * left / static_cast<double>(run_samples_));
+  numbers.append(" left");
+
+  const int room = room_on(columns_());
+  Line line;
+  line.append("\repoch {}/{}", epoch, epochs_);
+  const int bar = std::min(longest_bar, room - (line.size() - 1) - numbers.size() - 3);
+  if (bar >= shortest_bar) {
+    const int steps = std::max(steps_per_epoch_, 1);
+    const int filled = static_cast<int>(std::int64_t{bar} * std::clamp(batch + 1, 0, steps) / steps);
+    line.append(" [{:=<{}}{:<{}}]", "", filled, "", bar - filled);
+  }
+  line.append("{}", numbers.text());
+  line.cut(1 + room);
+  line.fill(1 + room);
+  // A terminal puts ^C where the cursor is: there it is overwritten.
+  line.append("\r");
+  print(out_, line.text());
 }
 
 void Progress::epoch(const EpochResult& result) {
@@ -101,28 +150,30 @@ void Progress::epoch(const EpochResult& result) {
   epoch_start_ = clock_();
   if (quiet_) return;
   wipe();
-  Line<160> line;
-  line.append("epoch {:>{}}/{}  lr {:.3e}  train loss {:.4f}", result.epoch, fmt::formatted_size("{}", epochs_),
-              epochs_, result.lr, result.train_loss);
-  if (result.evaluated) line.append("  test loss {:.4f}  top-1 {:.2f} %", result.test_loss, 100.0 * result.top1);
-  line.append("  {:.2f} s  {:.0f} images/s\n", result.seconds, result.images_per_second);
-  std::fwrite(line.data(), 1, line.size(), out_);
-  std::fflush(out_);
-}
-
-void Progress::show(const char* text, std::size_t size) {
-  std::fwrite("\r", 1, 1, out_);
-  std::fwrite(text, 1, size, out_);
-  if (shown_ > size) std::fwrite(blanks.data(), 1, shown_ - size, out_);
-  std::fflush(out_);
-  shown_ = size;
+  std::array<Field, 7> fields{{{{}, 0}, {{}, 3}, {{}, 1}, {{}, 0}, {{}, 0}, {{}, 2}, {{}, 4}}};
+  auto& [epoch, rate, loss, test_loss, top1, seconds, pace] = fields;
+  epoch.text.append("epoch {:>{}}/{}", result.epoch, fmt::formatted_size("{}", epochs_), epochs_);
+  rate.text.append("  lr {:.1e}", result.lr);
+  loss.text.append("  loss {:.4f}", result.train_loss);
+  if (result.evaluated) {
+    test_loss.text.append("  test loss {:.4f}", result.test_loss);
+    top1.text.append("  top-1 {:.2f} %", 100.0 * result.top1);
+  }
+  seconds.text.append("  {:.1f} s", result.seconds);
+  pace.text.append("  {:.0f} images/s", result.images_per_second);
+  const int columns = columns_();
+  Line line = joined(fields, columns > 0 ? room_on(columns) : 80);
+  line.append("\n");
+  print(out_, line.text());
 }
 
 void Progress::wipe() {
-  if (shown_ == 0) return;
-  show("", 0);
-  std::fwrite("\r", 1, 1, out_);
-  std::fflush(out_);
+  if (!rewrites_) return;
+  Line line;
+  line.append("\r");
+  line.fill(1 + room_on(columns_()));
+  line.append("\r");
+  print(out_, line.text());
 }
 
 }  // namespace tr

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "tr/io/atomic_file.h"
 #include "tr/io/options.h"
+#include "tr/io/print.h"
 
 namespace tr {
 namespace {
@@ -21,9 +24,14 @@ std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-void print(std::FILE* out, const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), out);
-  std::fflush(out);
+/// Prints the last words. What was lost before them, the plan or the progress, is told here too. Gives `code`, or 1
+/// where that would be a success.
+int close_with(const std::string& text, int code, std::FILE* out, std::FILE* err) {
+  const bool printed = print(out, text);
+  const std::string reason = printed ? "" : ": " + std::generic_category().message(errno);
+  if (printed && std::ferror(out) == 0) return code;
+  print(err, fmt::format("error: some of the output is lost{}\n", reason));
+  return code == 0 ? 1 : code;
 }
 
 Json epoch_json(const EpochResult& epoch) {
@@ -38,12 +46,11 @@ Json epoch_json(const EpochResult& epoch) {
 
 }  // namespace
 
-int report(const TrainingResult& result, std::FILE* out) {
+int report(const TrainingResult& result, std::FILE* out, std::FILE* err) {
   const std::string conditions = fmt::format(
       "on {}, {}, seed {}", counted(static_cast<std::size_t>(result.threads), "rank"), result.precision, result.seed);
   if (result.dry) {
-    print(out, fmt::format("planned {}; nothing was trained\n", conditions));
-    return 0;
+    return close_with(fmt::format("planned {}; nothing was trained\n", conditions), 0, out, err);
   }
   std::string text;
   if (result.interrupted) text += "interrupted; this is what there is so far\n";
@@ -52,16 +59,12 @@ int report(const TrainingResult& result, std::FILE* out) {
               : std::string("no epoch was evaluated");
   text += fmt::format(", {} in {:.2f} s\n", counted(result.epochs.size(), "epoch"), result.total_seconds);
   text += fmt::format("weights {} {}\n", hash_text(result.weights_hash), conditions);
-  print(out, text);
-  return result.interrupted ? exit_interrupted : 0;
+  return close_with(text, result.interrupted ? exit_interrupted : 0, out, err);
 }
 
 int report(const std::exception& error, std::FILE* out, std::FILE* err) {
   const auto* usage = dynamic_cast<const UsageError*>(&error);
-  if (usage != nullptr && usage->exit_code() == 0) {
-    print(out, usage->what());
-    return 0;
-  }
+  if (usage != nullptr && usage->exit_code() == 0) return close_with(usage->what(), 0, out, err);
   print(err, fmt::format("error: {}\n", error.what()));
   if (usage == nullptr) return 1;
   print(err, "--help lists the options\n");

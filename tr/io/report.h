@@ -9,8 +9,9 @@
 namespace tr {
 
 /// Prints how a run ended: the best top-1 and its epoch, the time, and the weights' hash beside the number of ranks and
-/// the precision on which its bits depend. Gives the exit code of the program: 130 if SIGINT ended the run, else 0.
-int report(const TrainingResult& result, std::FILE* out = stdout);
+/// the precision on which its bits depend. Gives the exit code of the program: 130 if SIGINT ended the run, else 0, but
+/// 1 where some of what was printed to `out` is lost, now or before, which it prints to `err`.
+int report(const TrainingResult& result, std::FILE* out = stdout, std::FILE* err = stderr);
 
 /// Prints why there is no result: to `err` and gives 1; a UsageError gives its own code, and where help was asked for
 /// prints that to `out`.

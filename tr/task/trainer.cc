@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <system_error>
 #include <utility>
 
 #include "tr/base/clock.h"
@@ -10,6 +12,7 @@
 #include "tr/exec/cpu_rank.h"
 #include "tr/exec/inspect.h"
 #include "tr/io/atomic_file.h"
+#include "tr/io/print.h"
 #include "tr/io/progress.h"
 #include "tr/io/report.h"
 #include "tr/io/summary.h"
@@ -35,8 +38,6 @@ StreamConfig stream_config(const TaskSpec& spec, const TrainingSettings& setting
           .validate_every = settings.validate_every,
           .validate_offset = settings.validate_offset};
 }
-
-void warn(const std::string& text) { fmt::print(stderr, "warning: {}\n", text); }
 
 void warn_of_surprises(const TaskSpec& spec, const Options& options, const CustomScheduler& scheduler, int steps) {
   if (options.threads > spec.batch) {
@@ -90,8 +91,8 @@ void Trainer::print_summary() const {
                                     .spec = spec_.model,
                                     .plans = engine_->plans(),
                                     .annex_bytes = annex});
-  fmt::print("{}", text);
-  std::fflush(stdout);
+  // The results may be for a file, so the run goes on.
+  if (!print(stdout, text)) warn(fmt::format("the output is lost: {}", std::generic_category().message(errno)));
 }
 
 TrainingResult Trainer::described_result() const {
