@@ -23,13 +23,15 @@ bool adam_update(const UpdateShare& share, const AdamScalars& scalars) {
   const auto step = static_cast<float>(scalars.lr / scalars.bias_correction1);
   const auto root = static_cast<float>(1.0 / std::sqrt(scalars.bias_correction2));
   const auto eps = static_cast<float>(scalars.eps);
-  return update(share, [&](auto d, std::int64_t i, auto weight, auto summed_gradient) HWY_ATTR {
+  float* const m_at = share.moment1;
+  float* const v_at = share.moment2;
+  return update(share, [=](auto d, std::int64_t i, auto weight, auto summed_gradient) HWY_ATTR {
     const auto gradient = hn::MulAdd(hn::Set(d, coupled), weight, summed_gradient);
-    const auto m = hn::MulAdd(hn::Set(d, beta1), load(d, share.moment1 + i), hn::Mul(hn::Set(d, rest1), gradient));
+    const auto m = hn::MulAdd(hn::Set(d, beta1), load(d, m_at + i), hn::Mul(hn::Set(d, rest1), gradient));
     const auto square = hn::Mul(gradient, gradient);
-    const auto v = hn::MulAdd(hn::Set(d, beta2), load(d, share.moment2 + i), hn::Mul(hn::Set(d, rest2), square));
-    store(m, d, share.moment1 + i);
-    store(v, d, share.moment2 + i);
+    const auto v = hn::MulAdd(hn::Set(d, beta2), load(d, v_at + i), hn::Mul(hn::Set(d, rest2), square));
+    store(m, d, m_at + i);
+    store(v, d, v_at + i);
     const auto denominator = hn::MulAdd(hn::Sqrt(v), hn::Set(d, root), hn::Set(d, eps));
     const auto change = hn::Div(hn::Mul(hn::Set(d, step), m), denominator);
     return hn::Sub(hn::Mul(weight, hn::Set(d, kept)), change);

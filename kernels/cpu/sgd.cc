@@ -16,16 +16,19 @@ bool sgd_update(const UpdateShare& share, const SgdScalars& scalars) {
   const auto lr = static_cast<float>(scalars.lr);
   const auto momentum = static_cast<float>(scalars.momentum);
   const auto undampened = static_cast<float>(1.0 - scalars.dampening);
-  return update(share, [&](auto d, std::int64_t i, auto weight, auto gradient) HWY_ATTR {
+  const bool is_first = scalars.first_step;
+  const bool is_nesterov = scalars.nesterov;
+  float* const buffers = share.moment1;
+  return update(share, [=](auto d, std::int64_t i, auto weight, auto gradient) HWY_ATTR {
     auto change = hn::MulAdd(hn::Set(d, coupled), weight, gradient);
     if (momentum != 0.0F) {
       auto buffer = change;
-      if (!scalars.first_step) {
-        const auto old = load(d, share.moment1 + i);
+      if (!is_first) {
+        const auto old = load(d, buffers + i);
         buffer = hn::MulAdd(hn::Set(d, momentum), old, hn::Mul(hn::Set(d, undampened), change));
       }
-      store(buffer, d, share.moment1 + i);
-      change = scalars.nesterov ? hn::MulAdd(hn::Set(d, momentum), buffer, change) : buffer;
+      store(buffer, d, buffers + i);
+      change = is_nesterov ? hn::MulAdd(hn::Set(d, momentum), buffer, change) : buffer;
     }
     return hn::NegMulAdd(hn::Set(d, lr), change, hn::Mul(weight, hn::Set(d, kept)));
   });

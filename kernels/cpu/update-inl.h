@@ -34,24 +34,34 @@ HWY_INLINE hn::Vec<D> limited(D d, hn::Vec<D> v, float limit) {
   return hn::IfThenElse(hn::Gt(v, high), high, hn::IfThenElse(hn::Lt(v, low), low, v));
 }
 
-/// The rule gets (d, i, weight, gradient), updates its moments at i and returns the new weight.
+/// The rule gets (d, i, weight, gradient), updates its moments at i and returns the new weight. What the loop needs is
+/// in variables of its own, here and in the rules: the compiler would read a share anew after every store of floats.
 template <int Ranks, class Rule>
 HWY_INLINE bool update_ranks(const UpdateShare& share, Rule rule) {
+  const std::span<const float* const> gradients = share.gradients;
+  float* const weights = share.weight;
+  float* const averages = share.average;
+  Bf16* const copies = share.working;
+  const float clip_value = share.clip_value;
+  const float scale = share.gradient_scale;
   const auto kept = static_cast<float>(share.average_decay);
   const auto taken = static_cast<float>(1.0 - share.average_decay);
+  const bool is_changed = clip_value != 0.0F || scale != 1.0F;
   FiniteCheck check;
-  for_each_vector(share.count, [&](auto d, std::int64_t i) HWY_ATTR {
-    auto gradient = summed<Ranks>(d, share.gradients, i);
+  for_each_vector(share.count, [&, rule](auto d, std::int64_t i) HWY_ATTR {
+    auto gradient = summed<Ranks>(d, gradients, i);
     check.add(d, gradient);
-    if (share.clip_value != 0.0F) gradient = limited(d, gradient, share.clip_value);
-    if (share.gradient_scale != 1.0F) gradient = hn::Mul(gradient, hn::Set(d, share.gradient_scale));
-    const auto weight = rule(d, i, load(d, share.weight + i), gradient);
-    store(weight, d, share.weight + i);
-    if (share.working != nullptr) store(weight, d, share.working + i);
-    if (share.average != nullptr) {
+    if (is_changed) {
+      if (clip_value != 0.0F) gradient = limited(d, gradient, clip_value);
+      gradient = hn::Mul(gradient, hn::Set(d, scale));
+    }
+    const auto weight = rule(d, i, load(d, weights + i), gradient);
+    store(weight, d, weights + i);
+    if (copies != nullptr) store(weight, d, copies + i);
+    if (averages != nullptr) {
       auto average = hn::Mul(weight, hn::Set(d, taken));
-      if (kept != 0.0F) average = hn::MulAdd(hn::Set(d, kept), load(d, share.average + i), average);
-      store(average, d, share.average + i);
+      if (kept != 0.0F) average = hn::MulAdd(hn::Set(d, kept), load(d, averages + i), average);
+      store(average, d, averages + i);
     }
     check.add(d, weight);
   });
