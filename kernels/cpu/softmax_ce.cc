@@ -145,7 +145,7 @@ void write_gradient(const SoftmaxCeRows& batch, Row row, float maximum, float ex
 void softmax_ce(const SoftmaxCeRows& batch) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   for (std::int64_t r = 0; r < batch.rows; ++r) {
-    const Row row{r * batch.classes, batch.labels[r]};
+    const Row row{row_start(r, batch.classes), batch.labels[r]};
     if (row.label < 0 || row.label >= batch.classes) {
       batch.row_loss[r] = nan;
       batch.row_rank[r] = illegal_label_rank;

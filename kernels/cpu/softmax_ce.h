@@ -10,6 +10,9 @@ namespace tr::cpu {
 /// Stands in place of a rank where the label is none of the classes.
 inline constexpr std::int32_t illegal_label_rank = -1;
 
+/// Where a row of a [rows, classes] tensor begins; beyond 2^32 where there are so many elements.
+constexpr std::int64_t row_start(std::int64_t row, std::int64_t classes) { return row * classes; }
+
 struct SoftmaxCeRows {
   /// [rows, classes].
   ConstValues logits{};

@@ -1,11 +1,10 @@
-// Every schedule with every optimizer, on the example's network and data.
+// Every schedule with every optimizer, on the example's network and a third of its data.
 
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "tr/tr.h"
 
@@ -16,9 +15,23 @@ struct Mlp {
   static constexpr auto blueprint = seq(flatten(), fc(1024), relu(), fc(512), relu(), fc(256), relu(), fc(10));
 };
 
+struct MnistThird {
+  static constexpr std::string_view name = "a third of MNIST";
+  static constexpr Shape sample = Mnist::sample;
+  static constexpr int classes = Mnist::classes;
+  static constexpr Normalization normalization = Mnist::normalization;
+
+  static DataSplits open(const std::string& directory) {
+    DataSplits data = Mnist::open(directory);
+    data.train.labels.resize(20000);
+    data.train.images.resize(data.train.labels.size() * static_cast<std::size_t>(sample.sample_size()));
+    return data;
+  }
+};
+
 struct MnistRun {
   using model = Mlp;
-  using data = Mnist;
+  using data = MnistThird;
   static constexpr int batch = 200;
 };
 
@@ -43,7 +56,7 @@ void check_schedule(const AnyOptimizer& optimizer, std::string_view name, S sche
     CHECK(std::isfinite(epoch.test_loss));
   }
   CHECK(result.epochs[1].train_loss < result.epochs[0].train_loss);
-  CHECK(result.best_top1 > 0.93);
+  CHECK(result.best_top1 > 0.9);
 }
 
 void check_all_schedules(const AnyOptimizer& optimizer, double base_lr) {

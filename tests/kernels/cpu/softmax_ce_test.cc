@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/cpu/list.h"
 #include "tests/golden/softmax_ce.h"
@@ -159,6 +160,14 @@ TEST_CASE("C12: ten thousand bf16 rows of a thousand equal logits have the loss 
       {.logits = logits.data(), .labels = &label, .rows = 1, .classes = 1000, .row_loss = &loss, .row_rank = &rank});
   CHECK(loss == doctest::Approx(6.907755).epsilon(1e-6));
   CHECK(rank == 500);
+}
+
+TEST_CASE("C13: rows begin where they do beyond 2^31 and 2^32 elements") {
+  CHECK(row_start(2'147'484, 1000) == 2'147'484'000);
+  CHECK(row_start(4'294'968, 1000) == 4'294'968'000);
+  constexpr int most = std::numeric_limits<int>::max();
+  CHECK(row_start(most, most) == std::int64_t{most} * most);
+  CHECK(Shape{most, 1, 1, most}.size() == std::int64_t{most} * most);
 }
 
 TEST_CASE("a NaN in any lane makes loss and gradient of its row NaN and its rank the worst, and no other row's") {
