@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <numbers>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -65,8 +66,8 @@ std::vector<float> all_rates(const S& prepared, int epochs, int steps) {
 /// Another copy, asked in another order.
 template <class S>
 bool same_in_any_order(const S& prepared, const std::vector<float>& rates, int steps, Draw& draw) {
-  std::vector<int> order;
-  for (int t = 0; t < static_cast<int>(rates.size()); ++t) order.push_back(t);
+  std::vector<int> order(rates.size());
+  std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[draw.word() % i]);
   return std::ranges::all_of(
       order, [&](int t) { return prepared.lr(t / steps, t % steps) == rates[static_cast<std::size_t>(t)]; });

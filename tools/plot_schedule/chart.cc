@@ -51,6 +51,7 @@ char mark_of(std::size_t i) { return static_cast<char>('1' + i); }
 std::vector<double> mark_places(std::size_t i, std::size_t curves) {
   constexpr int marks = 4;
   std::vector<double> places;
+  places.reserve(marks);
   for (int mark = 0; mark < marks; ++mark) {
     places.push_back((mark + (static_cast<double>(i) + 0.5) / static_cast<double>(curves)) / marks);
   }

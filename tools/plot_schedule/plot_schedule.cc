@@ -26,6 +26,7 @@ void run(const Request& request) {
     fmt::print("{}", draw_sketch(chart));
   } else {
     write_file(request.out, draw_svg(chart));
+    fmt::print("wrote {}\n", request.out);
   }
 }
 

@@ -21,8 +21,8 @@ expect() {
 
 expect 0 '--milestones' --help
 expect 0 '0.08 +' cosine --base-lr 0.1 --epochs 90 --warmup 5
-expect 0 '' cosine --base-lr 0.1 --epochs 90 --warmup 5 --out lr.svg
-expect 0 '' cosine step wsd --by-batch --warmup 5 --out three.svg
+expect 0 "wrote $scratch/lr.svg" cosine --base-lr 0.1 --epochs 90 --warmup 5 --out lr.svg
+expect 0 'three.svg' cosine step wsd --by-batch --warmup 5 --out three.svg
 expect 2 'name at least one schedule'
 expect 2 "'cosin'" cosin
 expect 2 'base_lr is -0.1' cosine --base-lr -0.1

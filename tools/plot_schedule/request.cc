@@ -63,7 +63,7 @@ std::vector<int> parse_milestones(const std::string& text) {
 
 std::string parse_path(const std::string& text) {
   if (text.empty()) usage_error("--out", text, "the name of a file");
-  const char* base = std::getenv("BUILD_WORKING_DIRECTORY");
+  const char* base = std::getenv("BUILD_WORKING_DIRECTORY");  // NOLINT(concurrency-mt-unsafe): there is one thread
   return base == nullptr ? text : (std::filesystem::path(base) / text).string();
 }
 

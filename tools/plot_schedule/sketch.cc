@@ -44,7 +44,9 @@ class Canvas {
   }
 
  private:
-  static std::size_t index(int column, int row) { return static_cast<std::size_t>(row * columns + column); }
+  static std::size_t index(int column, int row) {
+    return static_cast<std::size_t>(row) * columns + static_cast<std::size_t>(column);
+  }
   unsigned& cell(int column, int row) { return cells_[index(column, row)]; }
 
   std::array<unsigned, columns * rows> cells_{};

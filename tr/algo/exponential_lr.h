@@ -19,7 +19,8 @@ class ExponentialLR : public SchedulerBase<ExponentialLR> {
   constexpr double gamma() const { return gamma_; }
 
   constexpr double decayed(std::int64_t d, std::int64_t /*total*/) const {
-    return base_lr() * math::pow(gamma_, static_cast<double>(d / steps_per_epoch()));
+    const std::int64_t epochs = d / steps_per_epoch();
+    return base_lr() * math::pow(gamma_, static_cast<double>(epochs));
   }
 
  private:

@@ -28,7 +28,8 @@ class StepLR : public SchedulerBase<StepLR> {
   constexpr double gamma() const { return gamma_; }
 
   constexpr double decayed(std::int64_t d, std::int64_t /*total*/) const {
-    return base_lr() * math::pow(gamma_, static_cast<double>(d / (step_size_ * steps_per_epoch())));
+    const std::int64_t stair = d / (step_size_ * steps_per_epoch());
+    return base_lr() * math::pow(gamma_, static_cast<double>(stair));
   }
 
  private:
