@@ -2,6 +2,10 @@
 
 /// All that a user includes.
 
+#if __cplusplus < 202002L
+#error "Tech-Renaissance is written in C++20: compile with -std=c++20"
+#else
+
 #include "tr/algo/any_optimizer.h"
 #include "tr/algo/clipping.h"
 #include "tr/algo/ema.h"
@@ -11,3 +15,5 @@
 #include "tr/io/report.h"
 #include "tr/task/deep_learning_task.h"
 #include "tr/task/simple_task.h"
+
+#endif

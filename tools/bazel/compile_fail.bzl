@@ -3,14 +3,18 @@
 _SCRIPT = """#!/usr/bin/env bash
 # The wrong program must be refused with its message, and its twin, one token away, must compile.
 set -euo pipefail
-compile() {{ {compiler} -std=c++20 -Wall -Wextra -I. -fsyntax-only -DTOKEN="$1" {src} 2>&1; }}
+compile() {{ {compiler} -std="$2" -Wall -Wextra -I. -fsyntax-only -DTOKEN="$1" {src} 2>&1; }}
 
-if ! output=$(compile '{right}'); then
-  printf 'the right twin, TOKEN={right}, does not compile:\\n%s\\n' "$output"
+if ! output=$(compile '{right}' c++20); then
+  printf 'the right twin, TOKEN=%s, does not compile:\\n%s\\n' '{right}' "$output"
   exit 1
 fi
-if output=$(compile '{wrong}'); then
-  echo 'the wrong program, TOKEN={wrong}, compiles'
+if output=$(compile '{wrong}' {std}); then
+  printf 'the wrong program, TOKEN=%s, compiles\\n' '{wrong}'
+  exit 1
+fi
+if (({errors} > 0)) && (($(grep -c ' error: ' <<<"$output") > {errors})); then
+  printf 'more than {errors} errors:\\n%s\\n' "$output"
   exit 1
 fi
 for message in {messages}; do
@@ -32,6 +36,8 @@ def _compile_fail_test_impl(ctx):
         src = ctx.file.src.path,
         right = ctx.attr.right,
         wrong = ctx.attr.wrong,
+        std = ctx.attr.wrong_std,
+        errors = ctx.attr.errors,
         messages = " ".join([_quoted(m) for m in ctx.attr.messages]),
         lines = ctx.attr.lines,
     ))
@@ -47,6 +53,8 @@ compile_fail_test = rule(
         "src": attr.label(mandatory = True, allow_single_file = [".cc"], doc = "a program with TOKEN in it"),
         "right": attr.string(mandatory = True, doc = "what TOKEN is in the program that compiles"),
         "wrong": attr.string(mandatory = True, doc = "what TOKEN is in the one that must not"),
+        "wrong_std": attr.string(default = "c++20", doc = "the standard that the wrong program is compiled in"),
+        "errors": attr.int(default = 0, doc = "how many errors there may be, 0 for any number"),
         "messages": attr.string_list(mandatory = True, doc = "texts the compiler must print"),
         "lines": attr.int(default = 3, doc = "all of them among how many of its first lines"),
         "deps": attr.label_list(providers = [CcInfo]),

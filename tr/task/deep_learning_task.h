@@ -3,6 +3,7 @@
 #include <concepts>
 
 #include "tr/base/type_name.h"
+#include "tr/task/requirements.h"
 #include "tr/task/trainer.h"
 
 namespace tr {
@@ -24,8 +25,8 @@ concept RunType = requires {
 };
 
 /// Trains a model. Set it up, `compile()` it, `run()` it; a call in the wrong phase throws StateError. A model that
-/// does not fit its data does not compile.
-template <RunType Run>
+/// does not fit its data does not compile, nor does a type that lacks a member. `Run` is a RunType.
+template <class Run>
 class DeepLearningTask {
  public:
   explicit DeepLearningTask(const Options& options) : trainer_(spec(), options) {}
@@ -50,14 +51,17 @@ class DeepLearningTask {
     return *this;
   }
   /// One of the library's schedules or any type that satisfies `Scheduler`.
-  DeepLearningTask& scheduler(const AnyScheduler& value) {
-    trainer_.settings("scheduler").scheduler = value;
+  template <class Schedule>
+  DeepLearningTask& scheduler(const Schedule& value) {
+    if constexpr (std::same_as<Schedule, AnyScheduler> || detail::is_schedule<Schedule>()) {
+      trainer_.settings("scheduler").scheduler = value;
+    }
     return *this;
   }
   /// An `Initializer`, or any type that satisfies `InitPolicy`.
-  template <InitPolicy Policy>
+  template <class Policy>
   DeepLearningTask& initializer(const Policy& value) {
-    trainer_.settings("initializer").inits = InitTable(value);
+    if constexpr (detail::is_init_policy<Policy>()) trainer_.settings("initializer").inits = InitTable(value);
     return *this;
   }
   DeepLearningTask& total_epochs(int epochs) {
@@ -98,6 +102,10 @@ class DeepLearningTask {
 
  private:
   static TaskSpec spec() {
+    if constexpr (detail::is_complete_run<Run>()) return complete_spec();
+    return {};
+  }
+  static TaskSpec complete_spec() {
     using Data = typename Run::data;
     static_assert(Run::batch >= 1, "a batch has at least one row");
     return {.model_name = type_name<typename Run::model>(),

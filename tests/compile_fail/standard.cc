@@ -1,0 +1,3 @@
+#include "tr/tr.h"
+
+int main() { return TOKEN; }
