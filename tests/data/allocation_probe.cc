@@ -7,12 +7,14 @@
 namespace {
 
 std::atomic<std::size_t> allocation_count{0};
+std::atomic<std::size_t> all_bytes{0};
 std::atomic<std::size_t> largest_block{0};
 
 }  // namespace
 
 void* operator new(std::size_t bytes) {
   allocation_count.fetch_add(1);
+  all_bytes.fetch_add(bytes);
   std::size_t largest = largest_block.load();
   while (bytes > largest && !largest_block.compare_exchange_weak(largest, bytes)) {
   }
@@ -27,10 +29,12 @@ namespace tr {
 
 AllocationProbe::AllocationProbe() {
   allocation_count = 0;
+  all_bytes = 0;
   largest_block = 0;
 }
 
 std::size_t AllocationProbe::count() const { return allocation_count; }
+std::size_t AllocationProbe::bytes() const { return all_bytes; }
 std::size_t AllocationProbe::largest() const { return largest_block; }
 
 }  // namespace tr

@@ -10,6 +10,8 @@ class AllocationProbe {
   AllocationProbe();
 
   std::size_t count() const;
+  /// Bytes of all blocks together.
+  std::size_t bytes() const;
   /// Bytes of the largest single block.
   std::size_t largest() const;
 };

@@ -29,4 +29,17 @@ TEST_CASE("a running pipeline allocates nothing") {
   }
 }
 
+TEST_CASE("workers share one epoch's order") {
+  const SampleSource source{.train_size = 100'000, .eval_size = 1, .row_bytes = 0, .write = [](const Row&) {}};
+  const StreamConfig stream{.train_size = 100'000, .eval_size = 1, .batch = 8, .eval_batch = 8, .epochs = 2};
+  const RankInput input;
+  const auto bytes_with = [&](int workers) {
+    const AllocationProbe probe;
+    const BatchPipeline pipeline({.stream = stream, .seed = 1, .workers = workers}, source, {&input, 1});
+    return probe.bytes();
+  };
+  CHECK(bytes_with(1) > 400'000);
+  CHECK(bytes_with(8) < bytes_with(1) + 400'000);
+}
+
 }  // namespace tr

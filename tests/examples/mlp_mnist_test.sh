@@ -44,6 +44,7 @@ expect 1 "$scratch/none" --epochs 1 --json "$scratch/none/result.json"
 
 # A processor without AVX-512, as far as the matrix library may know.
 ONEDNN_MAX_CPU_ISA=AVX2 expect 1 '--precision fp32' --precision bf16
+ONEDNN_MAX_CPU_ISA=AVX2 expect 0 ', fp32, seed 1, AVX2' --epochs 1 --quiet
 
 copy_of_mnist
 rm "$scratch/mnist/t10k-labels-idx1-ubyte.gz"
@@ -99,6 +100,7 @@ import json, sys
 result = json.load(open(sys.argv[1]))
 assert 1 <= len(result["epochs"]) < 1000, result
 assert result["epochs"][0]["top1"] > 0.9, result
+assert result["interrupted"] is True, result
 assert len(result["weights_hash"]) == 16, result
 assert sum(result["plan"].values()) > 0, result
 EOF

@@ -134,6 +134,49 @@ TEST_CASE("a symbolic link stays one and its target is replaced") {
   CHECK(contents_of(directory / "results/run1.json") == "new");
 }
 
+TEST_CASE("a symbolic link to no file yet stays one, through several links, and its target is made") {
+  const TemporaryDirectory directory;
+  fs::create_directory(directory / "results");
+  fs::create_symlink("results/run1.json", directory / "run.json");
+  fs::create_symlink(directory / "run.json", directory / "latest.json");
+  check_writable(directory / "latest.json");
+  write_file(directory / "latest.json", "new");
+  CHECK(fs::is_symlink(directory / "latest.json"));
+  CHECK(fs::is_symlink(directory / "run.json"));
+  CHECK(contents_of(directory / "results/run1.json") == "new");
+  CHECK(directory.entries() == 3);
+  fs::create_symlink("none/run1.json", directory / "lost.json");
+  CHECK(reason(directory / "lost.json") ==
+        "cannot write '" + (directory / "lost.json") + "': no directory '" + (directory / "none'"));
+  fs::create_symlink("loop.json", directory / "loop.json");
+  CHECK(reason(directory / "loop.json") ==
+        "cannot write '" + (directory / "loop.json") + "': Too many levels of symbolic links");
+}
+
+TEST_CASE("the new file has the mode of the old one") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "out.json";
+  for (const mode_t mode : {0600U, 0664U, 0640U, 0777U}) {
+    std::ofstream(path) << "old";
+    chmod(path.c_str(), mode);
+    write_file(path, "new");
+    CHECK(contents_of(path) == "new");
+    CHECK(static_cast<mode_t>(fs::status(path).permissions()) == mode);
+  }
+}
+
+TEST_CASE("the new file has the owner and group of the old one, where the process may give files away") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "out.json";
+  std::ofstream(path) << "old";
+  if (chown(path.c_str(), 1234, 5678) != 0) return;  // Only the superuser may.
+  write_file(path, "new");
+  struct stat status {};
+  REQUIRE(stat(path.c_str(), &status) == 0);
+  CHECK(status.st_uid == 1234);
+  CHECK(status.st_gid == 5678);
+}
+
 TEST_CASE("what a killed process left behind is in nobody's way, and a long name leaves room for the temporary one") {
   const TemporaryDirectory directory;
   const std::string leftover = directory / (".out.json." + std::to_string(getpid()) + "-0.tmp");

@@ -88,7 +88,9 @@ TEST_CASE("a bad value is a usage error that names option, value and legal range
         "2: --seed is '18446744073709551616', legal is a whole number from 0 to 18446744073709551615");
   CHECK(refusal({"--precision", "fp16"}) == "2: --precision is 'fp16', legal is fp32 or bf16");
   CHECK(refusal({"--precision", "FP32"}) == "2: --precision is 'FP32', legal is fp32 or bf16");
-  CHECK(refusal({"--quiet=3"}) == "2: --quiet takes no value");
+  for (const char* bad : {"--quiet=3", "--quiet=true", "--quiet=false", "--quiet=1", "--quiet=0", "--quiet="}) {
+    CHECK(refusal({bad}) == "2: --quiet takes no value");
+  }
 }
 
 TEST_CASE("a missing value is a usage error, and the next option is not taken for one") {

@@ -21,6 +21,7 @@ TrainingResult example() {
           .threads = 2,
           .precision = "fp32",
           .seed = 18446744073709551615U,
+          .instructions = "AVX-512 BF16",
           .epochs = {{.epoch = 1, .lr = 1e-3, .train_loss = 0.75, .seconds = 1.5, .images_per_second = 40000.0},
                      {.epoch = 2,
                       .lr = 1.0 / 3.0,
@@ -61,17 +62,18 @@ std::set<std::string> names(const nlohmann::json& object) {
 TEST_CASE("the report gives the best top-1, and the hash beside what its bits depend on") {
   CHECK(printed(example(), 0) ==
         "best top-1 98.12 % in epoch 2, 2 epochs in 2.75 s\n"
-        "weights 0123456789abcdef on 2 ranks, fp32, seed 18446744073709551615\n");
+        "weights 0123456789abcdef on 2 ranks, fp32, seed 18446744073709551615, AVX-512 BF16\n");
   TrainingResult one = example();
   one.threads = 1;
   one.epochs.resize(1);
   one.best_top1 = 0.0;
   one.best_epoch = 0;
   one.seed = 1;
+  one.instructions = "AVX2";
   one.weights_hash = 10;
   CHECK(printed(one, 0) ==
         "no epoch was evaluated, 1 epoch in 2.75 s\n"
-        "weights 000000000000000a on 1 rank, fp32, seed 1\n");
+        "weights 000000000000000a on 1 rank, fp32, seed 1, AVX2\n");
 }
 
 TEST_CASE("a run ended by SIGINT reports what there is and exits with 130; a dry run has no results") {
@@ -80,11 +82,11 @@ TEST_CASE("a run ended by SIGINT reports what there is and exits with 130; a dry
   CHECK(printed(result, 130) ==
         "interrupted; this is what there is so far\n"
         "best top-1 98.12 % in epoch 2, 2 epochs in 2.75 s\n"
-        "weights 0123456789abcdef on 2 ranks, fp32, seed 18446744073709551615\n");
+        "weights 0123456789abcdef on 2 ranks, fp32, seed 18446744073709551615, AVX-512 BF16\n");
   TrainingResult dry = example();
   dry.dry = true;
   dry.seed = 3;
-  CHECK(printed(dry, 0) == "planned on 2 ranks, fp32, seed 3; nothing was trained\n");
+  CHECK(printed(dry, 0) == "planned on 2 ranks, fp32, seed 3, AVX-512 BF16; nothing was trained\n");
 }
 
 TEST_CASE("lost output is an error, whether the last words are lost or earlier ones") {
@@ -135,8 +137,14 @@ TEST_CASE("an error goes to stderr with code 1, wrong usage with code 2, and hel
 
 TEST_CASE("the JSON object has exactly its fields, and every number comes back as it was") {
   const nlohmann::json object = written(example());
-  CHECK(names(object) == std::set<std::string>{"model", "threads", "precision", "seed", "best_top1", "best_epoch",
-                                               "total_seconds", "weights_hash", "plan", "epochs"});
+  CHECK(names(object) == std::set<std::string>{"model", "threads", "precision", "seed", "instructions", "best_top1",
+                                               "best_epoch", "total_seconds", "weights_hash", "plan", "epochs",
+                                               "interrupted"});
+  CHECK(object["instructions"] == "AVX-512 BF16");
+  CHECK(object["interrupted"] == false);
+  TrainingResult ended = example();
+  ended.interrupted = true;
+  CHECK(written(ended)["interrupted"] == true);
   CHECK(object["model"] == "Mlp");
   CHECK(object["threads"] == 2);
   CHECK(object["precision"] == "fp32");

@@ -99,6 +99,8 @@ TEST_CASE("the summary of several ranks adds their local arenas and annexes and 
   CHECK(has_line(text, "annex of the libraries                1,000     1000 B"));
   CHECK(has_line(text, "total                            34,451,688   32.9 MiB"));
   CHECK(has_line(text, "a local arena has 6,600,704 to 6,611,968 bytes"));
+  const std::vector<Plan> equal = plans_of(mlp_spec, {.moments = 2}, 200, 2);
+  CHECK(has_line(summary({"Mlp", "mnist", mlp_spec, equal, {}}), "a local arena has 7,503,872 bytes"));
 }
 
 TEST_CASE("layers that are not fused have a row of their own, and a rank without rows is no obstacle") {

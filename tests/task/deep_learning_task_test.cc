@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <csignal>
+#include <cstdio>
 #include <limits>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +20,32 @@
 
 namespace tr {
 namespace {
+
+/// What goes to stderr while the object lives.
+class CapturedStderr {
+ public:
+  CapturedStderr() : before_(dup(STDERR_FILENO)) { dup2(fileno(file_.get()), STDERR_FILENO); }
+  ~CapturedStderr() {
+    dup2(before_, STDERR_FILENO);
+    close(before_);
+  }
+  CapturedStderr(const CapturedStderr&) = delete;
+  CapturedStderr& operator=(const CapturedStderr&) = delete;
+
+  std::string text() const {
+    std::string text;
+    std::rewind(file_.get());
+    for (int c = std::fgetc(file_.get()); c != EOF; c = std::fgetc(file_.get())) text += static_cast<char>(c);
+    return text;
+  }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, Close> file_{std::tmpfile()};
+  int before_;
+};
 
 template <class Call>
 std::string state_error(Call&& call) {
@@ -132,6 +160,8 @@ TEST_CASE("a run learns, and says what it did") {
     CHECK(result.epochs[static_cast<std::size_t>(result.best_epoch) - 1].top1 == result.best_top1);
     CHECK(result.model == "SmallNet");
     CHECK(result.precision == name_of(precision));
+    CHECK_FALSE(result.instructions.empty());
+    CHECK(result.instructions.find(',') == std::string::npos);
     CHECK(result.epochs[1].epoch == 2);
     CHECK_FALSE(result.interrupted);
   }
@@ -166,6 +196,19 @@ TEST_CASE("ranks without a row take part and change nothing") {
   const TrainingResult five = train<OneSampleRun>(small_options(5));
   CHECK(near(five.epochs[2].train_loss, one.epochs[2].train_loss, 1e-6));
   CHECK(five.epochs[2].top1 == one.epochs[2].top1);
+}
+
+TEST_CASE("ranks that will never have a row are warned of, whether the batch or the data set is small") {
+  const auto warnings = [](auto&& compile) {
+    const CapturedStderr captured;
+    compile();
+    return captured.text();
+  };
+  CHECK(warnings([] { train<OneSampleRun>(small_options(5)); }) ==
+        "warning: 5 ranks for batches of 1 row: 4 of them have nothing to do\n");
+  CHECK(warnings([] { train<OneSampleRun>(small_options(1)); }).empty());
+  CHECK(warnings([] { train(small_options(65)); }) ==
+        "warning: 65 ranks for batches of 64 rows: 1 of them have nothing to do\n");
 }
 
 TEST_CASE("calls in the wrong phase say so") {

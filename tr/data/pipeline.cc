@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -97,46 +99,70 @@ class Failure {
   std::exception_ptr exception_;
 };
 
-/// What one thread needs to fill its rows of every batch. Each thread shuffles for itself: that costs a few swaps a
-/// batch and spares the threads any agreement about who shuffles when.
-class Filler {
- public:
-  Filler(const BatchStream& stream, std::uint64_t seed, const SampleSource& source, const std::vector<RankInput>& ranks)
-      : stream_(stream), source_(source), ranks_(ranks), order_(seed, stream.config().train_size) {}
-
-  /// Fills the rows [rows.first, rows.first + rows.count) of the batch, whichever ranks they belong to.
-  void fill(std::int64_t number, const Ticket& ticket, const Slice& rows) {
-    const auto order = ticket.training ? order_.of(ticket.epoch) : std::span<const std::int32_t>{};
-    const auto rank_count = static_cast<std::int64_t>(ranks_.size());
-    for (std::int64_t rank = 0; rank < rank_count; ++rank) {
-      const Slice share = slice_of(ticket.rows, rank, rank_count);
-      const std::int64_t begin = std::max(rows.first, share.first);
-      const std::int64_t end = std::min(rows.first + rows.count, share.first + share.count);
-      const RankInput& input = ranks_[static_cast<std::size_t>(rank)];
-      for (std::int64_t row = begin; row < end; ++row) {
-        const std::int64_t position = ticket.first + row;
-        const std::int64_t local = row - share.first;
-        source_.write({.training = ticket.training,
-                       .epoch = ticket.epoch,
-                       .sample = ticket.training ? order[static_cast<std::size_t>(position)] : position,
-                       .image = input.images[number % 2] + static_cast<std::size_t>(local) * source_.row_bytes,
-                       .label = input.labels[number % 2] + local});
-      }
+/// Fills the rows [rows.first, rows.first + rows.count) of a batch, whichever ranks they belong to; `order` is that of
+/// the epoch, not read where the batch is for evaluation.
+void fill(const Ticket& ticket, std::int64_t number, const Slice& rows, std::span<const std::int32_t> order,
+          const SampleSource& source, const std::vector<RankInput>& ranks) {
+  const auto rank_count = static_cast<std::int64_t>(ranks.size());
+  for (std::int64_t rank = 0; rank < rank_count; ++rank) {
+    const Slice share = slice_of(ticket.rows, rank, rank_count);
+    const std::int64_t begin = std::max(rows.first, share.first);
+    const std::int64_t end = std::min(rows.first + rows.count, share.first + share.count);
+    const RankInput& input = ranks[static_cast<std::size_t>(rank)];
+    for (std::int64_t row = begin; row < end; ++row) {
+      const std::int64_t position = ticket.first + row;
+      const std::int64_t local = row - share.first;
+      source.write({.training = ticket.training,
+                    .epoch = ticket.epoch,
+                    .sample = ticket.training ? order[static_cast<std::size_t>(position)] : position,
+                    .image = input.images[number % 2] + static_cast<std::size_t>(local) * source.row_bytes,
+                    .label = input.labels[number % 2] + local});
     }
+  }
+}
+
+/// The order of the samples, for one thread that shuffles and any others that fill by it.
+class Orders {
+ public:
+  Orders(const StreamConfig& config, std::uint64_t seed, int train_batches)
+      : epochs_(config.epochs), size_(config.train_size), train_batches_(train_batches), order_(seed, size_) {}
+
+  /// For the thread that shuffles: the order of the batch's epoch; empty for evaluation.
+  std::span<const std::int32_t> lead(const Ticket& ticket) {
+    if (!ticket.training) return {};
+    const auto order = order_.of(ticket.epoch);
+    if (ticket.batch == 0) {
+      published_[ticket.epoch % 2] = order;
+      complete_.raise_to(ticket.epoch + 1);
+    }
+    return order;
+  }
+
+  /// For the others: the same, once it is complete. Nothing when stop() came first.
+  std::optional<std::span<const std::int32_t>> follow(const Ticket& ticket) const {
+    if (!ticket.training) return std::span<const std::int32_t>{};
+    if (!complete_.wait_for(ticket.epoch + 1)) return {};
+    return published_[ticket.epoch % 2];
   }
 
   /// Shuffles so much of the next epoch's order that all of it is there when that epoch begins: done after the batch is
-  /// handed over, a little each time, it never makes a batch late.
+  /// handed over, a little each time, it never makes a batch late. The first batch of an epoch is left out: while it is
+  /// filled, others may still fill the last one of the epoch before, by the order whose place the next one takes.
   void prepare_after(const Ticket& ticket) {
-    if (!ticket.training || ticket.epoch + 1 == stream_.config().epochs) return;
-    order_.prepare_next(slice_of(stream_.config().train_size, ticket.batch, stream_.train_batches()).count);
+    if (!ticket.training || ticket.batch == 0 || ticket.epoch + 1 == epochs_) return;
+    order_.prepare_next(slice_of(size_, ticket.batch - 1, train_batches_ - 1).count);
   }
 
+  void stop() { complete_.freeze(); }
+
  private:
-  const BatchStream& stream_;
-  const SampleSource& source_;
-  const std::vector<RankInput>& ranks_;
+  int epochs_;
+  int size_;
+  int train_batches_;
   EpochOrder order_;
+  std::span<const std::int32_t> published_[2];
+  /// Epochs whose order is complete.
+  Watermark complete_;
 };
 
 }  // namespace
@@ -150,9 +176,12 @@ class BatchPipeline::Impl {
         worker_count_(config.workers),
         fillers_left_{Countdown(config.workers), Countdown(config.workers)},
         readers_left_{Countdown(static_cast<int>(ranks.size())), Countdown(static_cast<int>(ranks.size()))} {
-    const std::size_t fillers = worker_count_ == 0 ? ranks_.size() : static_cast<std::size_t>(worker_count_);
-    fillers_.reserve(fillers);
-    for (std::size_t i = 0; i < fillers; ++i) fillers_.emplace_back(stream, config.seed, source_, ranks_);
+    // Ranks that fill for themselves may be any number of batches apart, so each shuffles for itself.
+    const std::size_t orders = worker_count_ == 0 ? ranks_.size() : 1;
+    orders_.reserve(orders);
+    for (std::size_t i = 0; i < orders; ++i) {
+      orders_.push_back(std::make_unique<Orders>(config.stream, config.seed, stream.train_batches()));
+    }
   }
 
   ~Impl() {
@@ -186,6 +215,7 @@ class BatchPipeline::Impl {
   void stop() {
     filled_.freeze();
     released_.freeze();
+    for (const auto& orders : orders_) orders->stop();
   }
 
   const BatchStream stream;
@@ -200,9 +230,10 @@ class BatchPipeline::Impl {
     }
     try {
       const Ticket ticket = stream.at(number);
-      Filler& filler = fillers_[static_cast<std::size_t>(rank)];
-      filler.fill(number, ticket, slice_of(ticket.rows, rank, static_cast<std::int64_t>(ranks_.size())));
-      filler.prepare_after(ticket);
+      Orders& orders = *orders_[static_cast<std::size_t>(rank)];
+      const Slice rows = slice_of(ticket.rows, rank, static_cast<std::int64_t>(ranks_.size()));
+      fill(ticket, number, rows, orders.lead(ticket), source_, ranks_);
+      orders.prepare_after(ticket);
     } catch (...) {
       fail(std::current_exception());
       throw;
@@ -212,13 +243,16 @@ class BatchPipeline::Impl {
 
   void run(int worker) {
     try {
-      Filler& filler = fillers_[static_cast<std::size_t>(worker)];
+      Orders& orders = *orders_.front();
+      const bool leads = worker == 0;
       for (std::int64_t number = 0; number < stream.size(); ++number) {
         if (!released_.wait_for(number - 1)) return;  // The slot's previous batch is number - 2.
         const Ticket ticket = stream.at(number);
-        filler.fill(number, ticket, slice_of(ticket.rows, worker, worker_count_));
+        const std::optional order = leads ? std::optional(orders.lead(ticket)) : orders.follow(ticket);
+        if (!order) return;
+        fill(ticket, number, slice_of(ticket.rows, worker, worker_count_), *order, source_, ranks_);
         if (fillers_left_[number % 2].pass() && !filled_.raise_to(number + 1)) return;
-        filler.prepare_after(ticket);
+        if (leads) orders.prepare_after(ticket);
       }
     } catch (...) {
       fail(std::current_exception());
@@ -233,7 +267,7 @@ class BatchPipeline::Impl {
   SampleSource source_;
   std::vector<RankInput> ranks_;
   int worker_count_;
-  std::vector<Filler> fillers_;
+  std::vector<std::unique_ptr<Orders>> orders_;
   std::vector<std::thread> threads_;
   Failure failure_;
   /// Batches that all workers have filled, and that all ranks have released.

@@ -9,6 +9,12 @@ void require_precision(Precision precision) {
   if (precision == Precision::bf16) cpu::require_bf16(cpu::detect());
 }
 
+std::string widest_instructions() {
+  const std::string all = cpu::detect().describe();
+  const std::size_t comma = all.rfind(", ");
+  return comma == std::string::npos ? all : all.substr(comma + 2);
+}
+
 void set_up_rank_thread() { cpu::set_threads(1); }
 
 }  // namespace tr

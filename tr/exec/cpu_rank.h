@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "kernels/cpu/denormals.h"
 #include "tr/base/dtype.h"
 
@@ -7,6 +9,10 @@ namespace tr {
 
 /// Throws DeviceError, naming what the processor has and the remedy, if it cannot compute in this precision.
 void require_precision(Precision precision);
+
+/// The widest instruction set that the matrix library uses here, such as "AVX-512 BF16": its bits depend on it. Less
+/// than the processor's where ONEDNN_MAX_CPU_ISA says so.
+std::string widest_instructions();
 
 /// Once on each new rank thread: the matrix library gets one thread of its own a rank.
 void set_up_rank_thread();

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -34,17 +35,33 @@ bool is_standard_output(const struct stat& file) {
   return false;
 }
 
-/// Where the bytes really go, once it is sure that a file may stand there.
-fs::path resolve(const std::string& path) {
+/// Where symbolic links lead that end in no file yet; elsewhere the kernel follows them.
+fs::path behind_links(fs::path path) {
+  std::error_code none;
+  while (fs::is_symlink(path, none)) {
+    const fs::path link = fs::read_symlink(path, none);
+    path = path.parent_path() / link;
+  }
+  return path;
+}
+
+/// Where the bytes really go, and what stands there.
+struct Target {
+  fs::path path;
+  std::optional<struct stat> status;
+};
+
+/// Once it is sure that a file may stand there.
+Target resolve(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) fail(path, errno);
-    fs::path target(path);
+    fs::path target = behind_links(path);
     if (target.filename().empty()) fail(path, "it does not end in a file name");
     const fs::path directory = target.has_parent_path() ? target.parent_path() : ".";
     std::error_code ignored;
     if (!fs::is_directory(directory, ignored)) fail(path, fmt::format("no directory '{}'", directory.native()));
-    return target;
+    return {std::move(target), {}};
   }
   if (S_ISDIR(status.st_mode)) fail(path, "it is a directory, not a file");
   // Renaming over a device would replace the device itself.
@@ -55,23 +72,24 @@ fs::path resolve(const std::string& path) {
   std::error_code error;
   fs::path target = fs::canonical(path, error);
   if (error) fail(path, error.value());
-  return target;
+  return {std::move(target), status};
 }
 
 /// A new file beside `target`; removed when it goes out of scope, unless it was renamed.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const fs::path& target) : target_(target) {
+  explicit TemporaryFile(const Target& target) : target_(target.path) {
     // Attempts differ because a process that was killed may have left a file under this one's number.
     for (int attempt = 0; attempt < 100 && file_ < 0; ++attempt) {
       // A long name is cut, so that the temporary one is not too long where the final one is not.
-      path_ = target;
+      path_ = target_;
       path_.replace_filename(
-          fmt::format(".{:.200}.{}-{}.tmp", target.filename().native(), static_cast<long>(getpid()), attempt));
+          fmt::format(".{:.200}.{}-{}.tmp", target_.filename().native(), static_cast<long>(getpid()), attempt));
       file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       if (file_ < 0 && errno != EEXIST) break;
     }
     if (file_ < 0) fail(target_, errno);
+    if (target.status) take_after(*target.status);
   }
   ~TemporaryFile() {
     if (file_ >= 0) close(file_);
@@ -98,6 +116,15 @@ class TemporaryFile {
   }
 
  private:
+  /// Mode, group and owner of the file that is replaced. Only the superuser may give a file to another owner, and
+  /// others only to a group of their own; what the mode allowed to a group must not be allowed to another one.
+  void take_after(const struct stat& status) {
+    const bool same_group =
+        fchown(file_, status.st_uid, status.st_gid) == 0 || fchown(file_, static_cast<uid_t>(-1), status.st_gid) == 0;
+    const mode_t mode = status.st_mode & (same_group ? 07777 : 0707);
+    if (fchmod(file_, mode) != 0) fail(target_, errno);
+  }
+
   /// The new name is on the disk only when its directory is. Some file systems cannot sync a directory; the file is
   /// complete there all the same.
   void sync_directory() const {

@@ -81,7 +81,14 @@ void add_texts(CLI::App& app, Options& options) {
       [&](const std::string& text) { options.data = parse_path("--data", text, "the name of a directory"); });
   add(app, "--json", "FILE", "write the result to this file too",
       [&](const std::string& text) { options.json = parse_path("--json", text, "the name of a file"); });
-  app.add_flag("--quiet", options.quiet, "print the result alone")->disable_flag_override();
+  app.add_flag("--quiet", options.quiet, "print the result alone");
+}
+
+/// CLI11 would take --quiet=true, and --quiet=false for the contrary.
+void reject_values_of_flags(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]).starts_with("--quiet=")) throw UsageError("--quiet takes no value", 2);
+  }
 }
 
 }  // namespace
@@ -107,13 +114,11 @@ Options parse_options(int argc, const char* const* argv, Options defaults) {
   app.allow_extras();
   add_numbers(app, options);
   add_texts(app, options);
+  reject_values_of_flags(argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     throw UsageError(app.help(), 0);
-  } catch (const CLI::ArgumentMismatch&) {
-    // All other options leave the number of their values to us.
-    throw UsageError("--quiet takes no value", 2);
   }
   if (!app.remaining().empty()) {
     throw UsageError(fmt::format("unexpected argument '{}'", app.remaining().front()), 2);

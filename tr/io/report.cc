@@ -47,8 +47,9 @@ Json epoch_json(const EpochResult& epoch) {
 }  // namespace
 
 int report(const TrainingResult& result, std::FILE* out, std::FILE* err) {
-  const std::string conditions = fmt::format(
-      "on {}, {}, seed {}", counted(static_cast<std::size_t>(result.threads), "rank"), result.precision, result.seed);
+  const std::string conditions =
+      fmt::format("on {}, {}, seed {}{}{}", counted(static_cast<std::size_t>(result.threads), "rank"), result.precision,
+                  result.seed, result.instructions.empty() ? "" : ", ", result.instructions);
   if (result.dry) {
     return close_with(fmt::format("planned {}; nothing was trained\n", conditions), 0, out, err);
   }
@@ -80,12 +81,14 @@ void write_json(const TrainingResult& result, const std::string& path) {
                     {"threads", result.threads},
                     {"precision", result.precision},
                     {"seed", result.seed},
+                    {"instructions", result.instructions},
                     {"best_top1", result.best_top1},
                     {"best_epoch", result.best_epoch},
                     {"total_seconds", result.total_seconds},
                     {"weights_hash", hash_text(result.weights_hash)},
                     {"plan", plan},
-                    {"epochs", epochs}};
+                    {"epochs", epochs},
+                    {"interrupted", result.interrupted}};
   // A name that is not UTF-8 must not cost the result of the run.
   write_file(path, object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }

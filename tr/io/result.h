@@ -37,6 +37,8 @@ struct TrainingResult {
   int threads = 1;
   std::string precision;
   std::uint64_t seed = 0;
+  /// The widest instruction set that the matrix library computed with, such as "AVX-512 BF16".
+  std::string instructions{};
   std::vector<EpochResult> epochs;
   /// The best fraction of right answers and its epoch, counted from 1; 0 and 0 if no epoch was evaluated.
   double best_top1 = 0.0;

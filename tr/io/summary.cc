@@ -168,8 +168,9 @@ std::string memory_notes(std::span<const Plan> plans) {
   const auto [least, most] = std::minmax_element(plans.begin(), plans.end(), bytes_less);
   std::string text;
   if (plans.size() > 1) {
-    text += fmt::format("a local arena has {} to {} bytes\n", with_commas(least->memory.local_bytes),
-                        with_commas(most->memory.local_bytes));
+    const std::string low = with_commas(least->memory.local_bytes);
+    const std::string high = with_commas(most->memory.local_bytes);
+    text += fmt::format("a local arena has {} bytes\n", low == high ? low : low + " to " + high);
   }
   const std::int64_t unshared = unshared_pool_bytes(plans);
   const std::int64_t saved = unshared - pool_bytes(plans);

@@ -8,6 +8,7 @@
 #include "tr/dist/slice.h"
 #include "tr/exec/cpu_rank.h"
 #include "tr/exec/initialize.h"
+#include "tr/io/print.h"
 #include "tr/plan/runtime.h"
 #include "tr/task/interrupt.h"
 
@@ -37,6 +38,14 @@ DataSplits opened(const TaskSpec& spec, const Options& options) {
   return data;
 }
 
+/// Said before anything is set up for them, which may take long or fail.
+void warn_of_idle_ranks(const DataSplits& data, int batch, int ranks) {
+  const int rows = std::min(batch, std::max(data.train.size(), data.test.size()));
+  if (ranks <= rows) return;
+  warn(fmt::format("{} ranks for batches of {} row{}: {} of them have nothing to do", ranks, rows, rows == 1 ? "" : "s",
+                   ranks - rows));
+}
+
 /// The full batch of each graph, and the last one where it is smaller.
 std::vector<Variant> variants_of(const DataSplits& data, int batch, int rank, int ranks, bool averaged) {
   std::vector<Variant> variants;
@@ -58,6 +67,7 @@ std::vector<Variant> variants_of(const DataSplits& data, int batch, int rank, in
 
 Engine::Engine(const TaskSpec& spec, const TrainingSettings& settings, const Options& options)
     : data_(opened(spec, options)) {
+  warn_of_idle_ranks(data_, spec.batch, options.threads);
   plans_.resize(static_cast<std::size_t>(options.threads));
   make_plans(spec, settings, options.precision);
   std::vector<MemoryPlan> layouts;

@@ -39,11 +39,7 @@ StreamConfig stream_config(const TaskSpec& spec, const TrainingSettings& setting
           .validate_offset = settings.validate_offset};
 }
 
-void warn_of_surprises(const TaskSpec& spec, const Options& options, const CustomScheduler& scheduler, int steps) {
-  if (options.threads > spec.batch) {
-    warn(fmt::format("{} ranks for batches of {} rows: {} of them have nothing to do", options.threads, spec.batch,
-                     options.threads - spec.batch));
-  }
+void warn_of_rates(const CustomScheduler& scheduler, int steps) {
   bool moves = false;
   for (int batch = 0; batch < steps && !moves; ++batch) {
     const float rate = scheduler.lr(0, batch);
@@ -78,7 +74,7 @@ void Trainer::compile() {
   const BatchStream stream(stream_config(spec_, settings_, engine->data()));
   const AnyScheduler prepared = prepare(*settings_.scheduler, settings_.total_epochs, stream.train_batches());
   scheduler_ = std::visit([](const auto& schedule) { return CustomScheduler(schedule); }, prepared);
-  warn_of_surprises(spec_, options_, *scheduler_, stream.train_batches());
+  warn_of_rates(*scheduler_, stream.train_batches());
   engine_ = std::move(engine);
   phase_ = Phase::compiled;
   if (!options_.quiet) print_summary();
@@ -101,6 +97,7 @@ TrainingResult Trainer::described_result() const {
   result.threads = options_.threads;
   result.precision = name_of(options_.precision);
   result.seed = options_.seed;
+  result.instructions = widest_instructions();
   result.plan = region_bytes(engine_->plans());
   return result;
 }
