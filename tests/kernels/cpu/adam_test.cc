@@ -8,6 +8,7 @@
 
 namespace tr::cpu {
 
+using testing::addresses;
 using testing::distance;
 using testing::for_each_target;
 using testing::infinity;
@@ -74,9 +75,8 @@ TEST_CASE("weights, moments and working copy match a double reference for any wi
         auto v = random_values(count, 3, 0.1F);
         for (float& x : v) x = x * x;
         std::vector<std::vector<float>> gradients;
-        std::vector<const float*> pointers;
         for (unsigned r = 0; r < ranks; ++r) gradients.push_back(random_values(count, 10 + r));
-        for (const auto& g : gradients) pointers.push_back(g.data());
+        const auto pointers = addresses(gradients);
         const AdamScalars scalars = scalars_at(3, 1e-2, 0.1, count % 2 == 0);
         const Reference expected = reference(weight, m, v, gradients, scalars, decay);
         std::vector<Bf16> working(weight.size());

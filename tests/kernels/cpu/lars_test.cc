@@ -7,6 +7,7 @@
 
 namespace tr::cpu {
 
+using testing::addresses;
 using testing::distance;
 using testing::for_each_target;
 using testing::infinity;
@@ -52,9 +53,8 @@ TEST_CASE("weights, velocity and working copy match a double reference for any s
           auto weight = random_values(count, 1);
           auto velocity = random_values(count, 2);
           std::vector<std::vector<float>> gradients;
-          std::vector<const float*> pointers;
           for (unsigned r = 0; r < ranks; ++r) gradients.push_back(random_values(count, 10 + r));
-          for (const auto& g : gradients) pointers.push_back(g.data());
+          const auto pointers = addresses(gradients);
           const Reference expected = reference(weight, velocity, gradients, scalars, decay);
           std::vector<Bf16> working(weight.size());
           CHECK(lars_update({.weight = weight.data(),

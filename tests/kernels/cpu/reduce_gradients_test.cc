@@ -8,7 +8,7 @@
 
 namespace tr::cpu {
 
-using testing::distance;
+using testing::addresses;
 using testing::for_each_target;
 using testing::infinity;
 using testing::nan;
@@ -60,8 +60,7 @@ TEST_CASE("sums and squares match a reference for any width, alignment and numbe
         // All arrays start one float behind where their allocation does.
         std::vector<float> unaligned(1);
         unaligned.insert(unaligned.end(), gradients.back().begin(), gradients.back().end());
-        std::vector<const float*> pointers;
-        for (const auto& g : gradients) pointers.push_back(g.data());
+        auto pointers = addresses(gradients);
         pointers.back() = unaligned.data() + 1;
         const SquareSums sums =
             reduce_gradients(pointers, unaligned.data() + 1, with_weight ? weight.data() : nullptr, clip_value, count);

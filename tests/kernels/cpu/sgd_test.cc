@@ -6,6 +6,7 @@
 
 namespace tr::cpu {
 
+using testing::addresses;
 using testing::distance;
 using testing::for_each_target;
 using testing::infinity;
@@ -70,9 +71,8 @@ TEST_CASE("weights, momentum and working copy match a double reference in every 
         auto weight = random_values(count, 1);
         auto buffer = random_values(count, 2);
         std::vector<std::vector<float>> gradients;
-        std::vector<const float*> pointers;
         for (unsigned r = 0; r < ranks; ++r) gradients.push_back(random_values(count, 10 + r));
-        for (const auto& g : gradients) pointers.push_back(g.data());
+        const auto pointers = addresses(gradients);
         const Reference expected = reference(weight, buffer, gradients, scalars, decay);
         std::vector<Bf16> working(weight.size());
         CHECK(sgd_update({.weight = weight.data(),

@@ -66,6 +66,14 @@ constexpr DType dtype_of() {
   return DType::uint8;
 }
 
+/// Where the gradients of all ranks start.
+inline std::vector<const float*> addresses(const std::vector<std::vector<float>>& gradients) {
+  std::vector<const float*> result;
+  result.reserve(gradients.size());
+  for (const auto& g : gradients) result.push_back(g.data());
+  return result;
+}
+
 /// An operand over a vector. An empty one gets an address too, since only an absent operand has none.
 template <class T>
 Operand operand(std::vector<T>& values, const Shape& shape) {
