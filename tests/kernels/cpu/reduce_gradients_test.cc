@@ -37,6 +37,18 @@ double squares_of(const std::vector<float>& values) {
   return sum;
 }
 
+double squares_in_documented_order(const std::vector<float>& values) {
+  std::vector<double> sums(16, 0.0);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    sums[i % 16] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  }
+  while (sums.size() > 1) {
+    for (std::size_t i = 0; i < sums.size() / 2; ++i) sums[i] = sums[2 * i] + sums[2 * i + 1];
+    sums.resize(sums.size() / 2);
+  }
+  return sums[0];
+}
+
 SquareSums reduce_one(std::vector<float>& gradient, float clip_value = 0.0F) {
   const float* const gradients[] = {gradient.data()};
   return reduce_gradients(gradients, gradient.data(), nullptr, clip_value, static_cast<std::int64_t>(gradient.size()));
@@ -74,22 +86,24 @@ TEST_CASE("sums and squares match a reference for any width, alignment and numbe
   });
 }
 
-TEST_CASE("the squares have the same bits with every instruction set") {
-  constexpr std::size_t count = 1003;
-  const auto gradient = random_values(count, 1);
-  const auto weight = random_values(count, 2);
-  // Values with all their bits, so that the order of additions shows.
-  std::vector<float> uneven(count);
-  for (std::size_t i = 0; i < count; ++i) uneven[i] = gradient[i] / 3.0F;
-  std::vector<double> results;
-  for_each_target([&](const std::string&) {
-    std::vector<float> sum(count);
-    const float* const gradients[] = {uneven.data()};
-    const SquareSums sums = reduce_gradients(gradients, sum.data(), weight.data(), 0.0F, count);
-    results.push_back(sums.gradient);
-    results.push_back(sums.weight);
-  });
-  for (std::size_t i = 2; i < results.size(); ++i) CHECK(results[i] == results[i - 2]);
+TEST_CASE("the squares have the bits of sixteen sums added up pairwise, with every instruction set") {
+  for (std::int64_t count : {5, 16, 1003}) {
+    auto gradient = random_values(count, 1);
+    auto weight = random_values(count, 2);
+    // Values with all their bits, so that the order of additions shows.
+    for (float& v : gradient) v /= 3.0F;
+    for (float& v : weight) v /= 7.0F;
+    const double gradient_bits = squares_in_documented_order(gradient);
+    const double weight_bits = squares_in_documented_order(weight);
+    for_each_target([&](const std::string& target) {
+      CAPTURE(target);
+      std::vector<float> sum(gradient.size());
+      const float* const gradients[] = {gradient.data()};
+      const SquareSums sums = reduce_gradients(gradients, sum.data(), weight.data(), 0.0F, count);
+      CHECK(sums.gradient == gradient_bits);
+      CHECK(sums.weight == weight_bits);
+    });
+  }
 }
 
 TEST_CASE("gradients are summed in the order of the ranks") {
