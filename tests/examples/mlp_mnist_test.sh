@@ -67,6 +67,17 @@ gzip -d "$scratch/mnist/t10k-images-idx3-ubyte.gz"
 printf x >>"$scratch/mnist/t10k-images-idx3-ubyte"
 expect 1 't10k-images-idx3-ubyte' --data "$scratch/mnist"
 
+# However little memory it may have, down to where no program can be loaded, it says so; the warning comes before.
+for limit in $(seq 60000 10000 400000); do
+  status=0
+  (ulimit -v "$limit" && "$example" --epochs 1 --threads 2 --quiet) >"$scratch/out" 2>"$scratch/err" || status=$?
+  ((status != 0)) || break
+  ((status == 1)) && grep -qF 'use a smaller batch' "$scratch/err" || fail "$limit KB of memory: exit code $status"
+done
+((status == 0)) || fail 'no limit was enough'
+(ulimit -v 1000000 && "$example" --threads 1000 >"$scratch/out" 2>"$scratch/err") && fail '1000 ranks in 1 GB'
+diff <(cut -d: -f1 "$scratch/err") - <<<$'warning\nerror' || fail 'a warning, then an error'
+
 # wait_for TEXT: until what runs in the background has printed it.
 wait_for() {
   for _ in $(seq 600); do

@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -130,6 +131,8 @@ TEST_CASE("an error goes to stderr with code 1, wrong usage with code 2, and hel
   };
   check(DataError("train-images: 3 bytes are missing"), 1, "", "error: train-images: 3 bytes are missing\n");
   check(std::runtime_error("{}"), 1, "", "error: {}\n");
+  check(std::bad_alloc(), 1, "",
+        "error: out of memory; use a smaller batch, model or data set, or fewer --threads or --workers\n");
   check(UsageError("--epochs is '0', legal is 1", 2), 2, "",
         "error: --epochs is '0', legal is 1\n--help lists the options\n");
   check(UsageError("Usage: program\n", 0), 0, "Usage: program\n", "");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -32,6 +33,12 @@ int close_with(const std::string& text, int code, std::FILE* out, std::FILE* err
   if (printed && std::ferror(out) == 0) return code;
   print(err, fmt::format("error: some of the output is lost{}\n", reason));
   return code == 0 ? 1 : code;
+}
+
+/// What the standard library says of memory is the name of a type.
+std::string reason_of(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) == nullptr) return error.what();
+  return "out of memory; use a smaller batch, model or data set, or fewer --threads or --workers";
 }
 
 Json epoch_json(const EpochResult& epoch) {
@@ -66,7 +73,7 @@ int report(const TrainingResult& result, std::FILE* out, std::FILE* err) {
 int report(const std::exception& error, std::FILE* out, std::FILE* err) {
   const auto* usage = dynamic_cast<const UsageError*>(&error);
   if (usage != nullptr && usage->exit_code() == 0) return close_with(usage->what(), 0, out, err);
-  print(err, fmt::format("error: {}\n", error.what()));
+  print(err, fmt::format("error: {}\n", reason_of(error)));
   if (usage == nullptr) return 1;
   print(err, "--help lists the options\n");
   return usage->exit_code();

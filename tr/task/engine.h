@@ -31,6 +31,7 @@ class Engine {
 
  private:
   void make_plans(const TaskSpec& spec, const TrainingSettings& settings, Precision precision);
+  void require_memory(int workers) const;
   void prepare_ranks(const AnyOptimizer& optimizer);
 
   DataSplits data_;
