@@ -12,6 +12,8 @@ std::atomic<std::size_t> largest_block{0};
 
 }  // namespace
 
+// What operator new and delete are made of.
+// NOLINTBEGIN(cppcoreguidelines-no-malloc)
 void* operator new(std::size_t bytes) {
   allocation_count.fetch_add(1);
   all_bytes.fetch_add(bytes);
@@ -24,6 +26,7 @@ void* operator new(std::size_t bytes) {
 
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+// NOLINTEND(cppcoreguidelines-no-malloc)
 
 namespace tr {
 

@@ -49,7 +49,7 @@ TEST_CASE("what is not given keeps its default") {
 }
 
 TEST_CASE("all options are read, in both spellings, and the last of two counts") {
-  unsetenv("BUILD_WORKING_DIRECTORY");
+  unsetenv("BUILD_WORKING_DIRECTORY");  // NOLINT(concurrency-mt-unsafe): there is one thread.
   const Options options =
       parse({"--epochs=1", "--threads", "1024", "--workers", "0", "--precision", "bf16", "--seed",
              "18446744073709551615", "--data", "a b", "--json=out.json", "--quiet", "--epochs", "010"});
@@ -64,14 +64,14 @@ TEST_CASE("all options are read, in both spellings, and the last of two counts")
 }
 
 TEST_CASE("paths are relative to where the user stands under bazel run, and absolute ones and defaults stay") {
-  setenv("BUILD_WORKING_DIRECTORY", "/home/user", 1);
+  setenv("BUILD_WORKING_DIRECTORY", "/home/user", 1);  // NOLINT(concurrency-mt-unsafe): there is one thread.
   Options defaults;
   defaults.data = "examples/data/mnist";
   CHECK(parse({}, defaults).data == "examples/data/mnist");
   CHECK(parse({"--data", "mnist"}, defaults).data == "/home/user/mnist");
   CHECK(parse({"--data", "/data/mnist"}).data == "/data/mnist");
   CHECK(parse({"--json", "out.json"}).json == "/home/user/out.json");
-  unsetenv("BUILD_WORKING_DIRECTORY");
+  unsetenv("BUILD_WORKING_DIRECTORY");  // NOLINT(concurrency-mt-unsafe): there is one thread.
 }
 
 TEST_CASE("a bad value is a usage error that names option, value and legal range") {

@@ -292,8 +292,8 @@ BatchPipeline::BatchPipeline(const PipelineConfig& config, SampleSource source, 
 BatchPipeline::~BatchPipeline() = default;
 
 const BatchStream& BatchPipeline::stream() const { return impl_->stream; }
-bool BatchPipeline::wait(std::int64_t ticket, int rank) { return impl_->wait(ticket, rank); }
-void BatchPipeline::release(std::int64_t ticket) { impl_->release(ticket); }
+bool BatchPipeline::wait(std::int64_t number, int rank) { return impl_->wait(number, rank); }
+void BatchPipeline::release(std::int64_t number) { impl_->release(number); }
 void BatchPipeline::stop() { impl_->stop(); }
 
 }  // namespace tr
