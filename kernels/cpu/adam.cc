@@ -14,7 +14,8 @@ namespace tr::cpu::HWY_NAMESPACE {
 bool adam_update(const UpdateShare& share, const AdamScalars& scalars) {
   // Products of scalars are formed in fp64 and rounded once.
   const double decay = share.decay ? scalars.weight_decay : 0.0;
-  const auto kept = static_cast<float>(scalars.decoupled ? 1.0 - scalars.lr * decay : 1.0);
+  // Apart from the weight until the end: 1 - lr·decay has no float between 1 and 1 - 2^-24.
+  const auto decoupled = static_cast<float>(scalars.decoupled ? scalars.lr * decay : 0.0);
   const auto coupled = static_cast<float>(scalars.decoupled ? 0.0 : decay);
   const auto beta1 = static_cast<float>(scalars.beta1);
   const auto rest1 = static_cast<float>(1.0 - scalars.beta1);
@@ -25,16 +26,18 @@ bool adam_update(const UpdateShare& share, const AdamScalars& scalars) {
   const auto eps = static_cast<float>(scalars.eps);
   float* const m_at = share.moment1;
   float* const v_at = share.moment2;
-  return update(share, [=](auto d, std::int64_t i, auto weight, auto summed_gradient) HWY_ATTR {
+  return update(share, [=](auto d, std::int64_t i, auto weight, auto summed_gradient, FiniteCheck& check) HWY_ATTR {
     const auto gradient = hn::MulAdd(hn::Set(d, coupled), weight, summed_gradient);
     const auto m = hn::MulAdd(hn::Set(d, beta1), load(d, m_at + i), hn::Mul(hn::Set(d, rest1), gradient));
     const auto square = hn::Mul(gradient, gradient);
     const auto v = hn::MulAdd(hn::Set(d, beta2), load(d, v_at + i), hn::Mul(hn::Set(d, rest2), square));
     store(m, d, m_at + i);
     store(v, d, v_at + i);
+    // Once infinite it would stay so, and the weight would never move again.
+    check.add(d, v);
     const auto denominator = hn::MulAdd(hn::Sqrt(v), hn::Set(d, root), hn::Set(d, eps));
     const auto change = hn::Div(hn::Mul(hn::Set(d, step), m), denominator);
-    return hn::Sub(hn::Mul(weight, hn::Set(d, kept)), change);
+    return hn::Sub(weight, hn::MulAdd(hn::Set(d, decoupled), weight, change));
   });
 }
 

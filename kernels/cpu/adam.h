@@ -23,7 +23,7 @@ struct AdamScalars {
 ///   w ← w - lr·weight_decay·w if decoupled, else g ← g + weight_decay·w,
 ///   m ← β1·m + (1 - β1)·g, v ← β2·v + (1 - β2)·g²,
 ///   w ← w - lr·(m / bias_correction1) / (√(v / bias_correction2) + eps).
-/// Gives false if an updated weight or a gradient is not finite.
+/// Gives false if an updated weight, a gradient or a v is not finite: g² overflows from |g| = 1.8e19 on.
 bool adam_update(const UpdateShare& share, const AdamScalars& scalars);
 
 }  // namespace tr::cpu

@@ -14,7 +14,7 @@ bool lars_update(const UpdateShare& share, const LarsScalars& scalars) {
   const auto decay = static_cast<float>(share.decay ? scalars.weight_decay : 0.0);
   const auto momentum = static_cast<float>(scalars.momentum);
   float* const velocity = share.moment1;
-  return update(share, [=](auto d, std::int64_t i, auto weight, auto gradient) HWY_ATTR {
+  return update(share, [=](auto d, std::int64_t i, auto weight, auto gradient, FiniteCheck&) HWY_ATTR {
     auto change = hn::Mul(hn::Set(d, rate), hn::MulAdd(hn::Set(d, decay), weight, gradient));
     if (momentum != 0.0F) {
       change = hn::MulAdd(hn::Set(d, momentum), load(d, velocity + i), change);

@@ -14,6 +14,12 @@ namespace {
 
 void check(dnnl_status_t status, const MatmulSpec& spec) {
   if (status == dnnl_success) return;
+  if (status == dnnl_out_of_memory) {
+    throw DeviceError(fmt::format(
+        "oneDNN has not enough memory to multiply [{}, {}] by [{}, {}]; use a smaller batch or model, or fewer "
+        "--threads",
+        spec.m, spec.k, spec.k, spec.n));
+  }
   throw DeviceError(fmt::format("oneDNN cannot multiply [{}, {}] by [{}, {}] in {} (status {})", spec.m, spec.k, spec.k,
                                 spec.n, name_of(spec.input), static_cast<int>(status)));
 }

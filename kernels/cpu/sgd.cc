@@ -11,7 +11,8 @@ namespace tr::cpu::HWY_NAMESPACE {
 
 bool sgd_update(const UpdateShare& share, const SgdScalars& scalars) {
   const double decay = share.decay ? scalars.weight_decay : 0.0;
-  const auto kept = static_cast<float>(scalars.decoupled ? 1.0 - scalars.lr * decay : 1.0);
+  // Apart from the weight until the end: 1 - lr·decay has no float between 1 and 1 - 2^-24.
+  const auto decoupled = static_cast<float>(scalars.decoupled ? scalars.lr * decay : 0.0);
   const auto coupled = static_cast<float>(scalars.decoupled ? 0.0 : decay);
   const auto lr = static_cast<float>(scalars.lr);
   const auto momentum = static_cast<float>(scalars.momentum);
@@ -19,7 +20,7 @@ bool sgd_update(const UpdateShare& share, const SgdScalars& scalars) {
   const bool is_first = scalars.first_step;
   const bool is_nesterov = scalars.nesterov;
   float* const buffers = share.moment1;
-  return update(share, [=](auto d, std::int64_t i, auto weight, auto gradient) HWY_ATTR {
+  return update(share, [=](auto d, std::int64_t i, auto weight, auto gradient, FiniteCheck&) HWY_ATTR {
     auto change = hn::MulAdd(hn::Set(d, coupled), weight, gradient);
     if (momentum != 0.0F) {
       auto buffer = change;
@@ -30,7 +31,7 @@ bool sgd_update(const UpdateShare& share, const SgdScalars& scalars) {
       store(buffer, d, buffers + i);
       change = is_nesterov ? hn::MulAdd(hn::Set(d, momentum), buffer, change) : buffer;
     }
-    return hn::NegMulAdd(hn::Set(d, lr), change, hn::Mul(weight, hn::Set(d, kept)));
+    return hn::Sub(weight, hn::MulAdd(hn::Set(d, lr), change, hn::Mul(hn::Set(d, decoupled), weight)));
   });
 }
 

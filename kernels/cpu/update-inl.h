@@ -34,8 +34,9 @@ HWY_INLINE hn::Vec<D> limited(D d, hn::Vec<D> v, float limit) {
   return hn::IfThenElse(hn::Gt(v, high), high, hn::IfThenElse(hn::Lt(v, low), low, v));
 }
 
-/// The rule gets (d, i, weight, gradient), updates its moments at i and returns the new weight. What the loop needs is
-/// in variables of its own, here and in the rules: the compiler would read a share anew after every store of floats.
+/// The rule gets (d, i, weight, gradient, check), updates its moments at i and returns the new weight; it adds to the
+/// check what could become infinite unseen. What the loop needs is in variables of its own, here and in the rules: the
+/// compiler would read a share anew after every store of floats.
 template <int Ranks, class Rule>
 HWY_INLINE bool update_ranks(const UpdateShare& share, Rule rule) {
   const std::span<const float* const> gradients = share.gradients;
@@ -55,7 +56,7 @@ HWY_INLINE bool update_ranks(const UpdateShare& share, Rule rule) {
       if (clip_value != 0.0F) gradient = limited(d, gradient, clip_value);
       gradient = hn::Mul(gradient, hn::Set(d, scale));
     }
-    const auto weight = rule(d, i, load(d, weights + i), gradient);
+    const auto weight = rule(d, i, load(d, weights + i), gradient, check);
     store(weight, d, weights + i);
     if (copies != nullptr) store(weight, d, copies + i);
     if (averages != nullptr) {

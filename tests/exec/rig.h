@@ -55,7 +55,6 @@ class Rig {
   StepStatus step() {
     std::vector<StepStatus> status(plans_.size());
     pool_->run([&](ThreadCommunicator& ranks) {
-      const RankScope scope;
       const auto rank = static_cast<std::size_t>(ranks.rank());
       status[rank] = executors_[rank]->run(0, 0, ranks);
     });

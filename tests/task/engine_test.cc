@@ -63,7 +63,6 @@ class OneStep {
   StepStatus run(GraphKind kind = GraphKind::train) {
     StepStatus status = StepStatus::ok;
     engine_.pool().run([&](ThreadCommunicator& ranks) {
-      const RankScope scope;
       CpuExecutor& executor = engine_.executor(ranks.rank());
       executor.run(engine_.variant(kind, rows_), 0, ranks);
       ranks.meet();

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <exception>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -255,8 +254,7 @@ class Bench {
   double seconds(const Job& job, int times, bool flush_denormals = true) {
     double result = 0.0;
     pool_.run([&](ThreadCommunicator& ranks) {
-      std::optional<cpu::DenormalsOff> off;
-      if (flush_denormals) off.emplace();
+      cpu::flush_denormals(flush_denormals);
       ranks.meet();
       const double start = steady_seconds();
       for (int i = 0; i < times; ++i) job(ranks);

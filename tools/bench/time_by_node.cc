@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cpu/denormals.h"
 #include "tools/bench/mlp_run.h"
 #include "tools/bench/requests.h"
 #include "tr/base/clock.h"
@@ -74,7 +73,6 @@ class NodeTimer {
   std::string epoch() {
     std::vector<Laps> laps(static_cast<std::size_t>(engine_.ranks()), Laps(nodes().size() + 1));
     engine_.pool().run([&](ThreadCommunicator& ranks) {
-      const cpu::DenormalsOff denormals_off;
       for (int step = 0; step < steps(); ++step) walk(step, laps[static_cast<std::size_t>(ranks.rank())], ranks);
     });
     std::string json = entry("data", mean(laps, nodes().size()), 0.0);

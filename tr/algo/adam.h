@@ -56,7 +56,7 @@ class AdamBase {
 /// Adam (Kingma, Ba: Adam, a method for stochastic optimization, ICLR 2015, algorithm 1), with L2 decay in the form of
 /// PyTorch: g ← g + weight_decay·w, m ← beta1·m + (1 - beta1)·g, v ← beta2·v + (1 - beta2)·g²,
 /// w ← w - lr·m̂/(√v̂ + eps), m̂ and v̂ the moments after bias correction. No decay by default.
-class Adam : public AdamBase<Adam> {
+class Adam final : public AdamBase<Adam> {
  public:
   constexpr Adam() : AdamBase(0.0) {}
 

@@ -9,7 +9,7 @@ namespace tr {
 /// Adam with decoupled weight decay (Loshchilov, Hutter: Decoupled weight decay regularization, ICLR 2019, algorithm
 /// 2): w ← w·(1 - lr·weight_decay) - lr·m̂/(√v̂ + eps), m̂ and v̂ the moments after bias correction. The decay is 0.01
 /// by default.
-class AdamW : public AdamBase<AdamW> {
+class AdamW final : public AdamBase<AdamW> {
  public:
   constexpr AdamW() : AdamBase(1e-2) {}
 

@@ -9,7 +9,7 @@ namespace tr {
 
 /// Limits gradients, as the mean over the batch, before the optimizer sees them; none by default. With both limits
 /// values are clipped first.
-class GradientClipping {
+class GradientClipping final {
  public:
   /// Scales all gradients by one factor, see clip_factor(), so that the L2 norm of all of them together is at most
   /// `max`, a normal float above 0 (Pascanu et al. 2013, algorithm 1).

@@ -7,7 +7,7 @@
 namespace tr {
 
 /// base_lr all along, after the warm-up.
-class ConstantLR : public SchedulerBase<ConstantLR> {
+class ConstantLR final : public SchedulerBase<ConstantLR> {
  public:
   constexpr double decayed(std::int64_t /*d*/, std::int64_t /*total*/) const { return base_lr(); }
 };

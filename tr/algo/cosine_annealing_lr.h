@@ -11,7 +11,7 @@ namespace tr {
 /// restarts): η + (base - η)·(1 + cos(π·min(1, d/Q)))/2. By batch Q is the number of steps after the warm-up, so that
 /// eta_min would follow the last step; by epoch it is one epoch less, so that the last epoch has eta_min. Where that
 /// leaves nothing (Q = 0) the rate is base_lr.
-class CosineAnnealingLR : public SchedulerBase<CosineAnnealingLR> {
+class CosineAnnealingLR final : public SchedulerBase<CosineAnnealingLR> {
  public:
   /// The lowest rate, at most base_lr; 1e-6 by default. Throws ValueError when negative or not finite.
   constexpr CosineAnnealingLR& eta_min(double lr) {

@@ -13,7 +13,7 @@ namespace tr {
 /// equation 5): η + (base - η)·(1 + cos(π·p))/2, where p is the part that has passed of the cycle at hand. Cycle i
 /// lasts T_0·T_mult^i epochs; at its end the rate is base_lr again. PyTorch's CosineAnnealingWarmRestarts, which takes
 /// whole T_mult only.
-class CosineAnnealingWithWarmRestartsLR : public SchedulerBase<CosineAnnealingWithWarmRestartsLR> {
+class CosineAnnealingWithWarmRestartsLR final : public SchedulerBase<CosineAnnealingWithWarmRestartsLR> {
  public:
   /// T_0, the length of the first cycle; 10 by default. Throws ValueError when below 1.
   constexpr CosineAnnealingWithWarmRestartsLR& t_0(int epochs) {

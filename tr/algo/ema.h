@@ -7,7 +7,7 @@ namespace tr {
 /// An exponential moving average of the weights and biases (Polyak, Juditsky 1992; in this form as PyTorch's
 /// AveragedModel with get_ema_multi_avg_fn): after each step e ← decay·e + (1 - decay)·w, the first step takes e = w.
 /// Statistics of batch normalisation are not averaged.
-class EMA {
+class EMA final {
  public:
   /// 0.999 by default, in [0, 1) also as a float.
   constexpr EMA& decay(double value) {

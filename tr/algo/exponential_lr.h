@@ -9,7 +9,7 @@ namespace tr {
 
 /// Lower by the same factor after every epoch: base·γ^⌊d/S⌋, d steps after the warm-up, with S steps an epoch.
 /// PyTorch's ExponentialLR.
-class ExponentialLR : public SchedulerBase<ExponentialLR> {
+class ExponentialLR final : public SchedulerBase<ExponentialLR> {
  public:
   /// The factor; 0.95 by default. Throws ValueError outside [0, 1].
   constexpr ExponentialLR& gamma(double factor) {

@@ -23,7 +23,7 @@ constexpr bool is_kaiming(InitKind kind) {
 }  // namespace detail
 
 /// How parameters start, by kind of layer; the plan asks once for every region. Satisfies `InitPolicy`.
-class Initializer {
+class Initializer final {
  public:
   /// The weights of convolutions; trunc_normal by default. Throws ValueError for constants and fixed_normal, which take
   /// a value, and for standard and zero_gamma, which are for bn.

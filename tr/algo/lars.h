@@ -10,7 +10,7 @@ namespace tr {
 /// 1): with the ratio η of lars_ratio() for each weight tensor, v ← momentum·v + lr·η·(g + weight_decay·w), w ← w - v.
 /// Unlike SGD's the moment holds the rate. Biases and the parameters of batch normalisation are not decayed and have
 /// η = 1.
-class LARS {
+class LARS final {
  public:
   /// 0.9 by default, in [0, 1); 0 keeps no moment.
   constexpr LARS& momentum(double value) {

@@ -5,7 +5,7 @@
 namespace tr {
 
 /// Softmax cross-entropy of logits against class labels, the mean over the batch.
-class CrossEntropyLoss {
+class CrossEntropyLoss final {
  public:
   /// Trains towards (1 - ε)·onehot + ε/K over K classes instead of the label alone (Szegedy et al. 2016, section 7).
   /// Throws ValueError outside [0, 0.2]; the float 0.2 is inside.

@@ -15,7 +15,7 @@ namespace tr {
 /// Lower by the same factor at each of some epochs: base·γ^(number of milestones ≤ epoch). An epoch counts from the
 /// start of the run, the warm-up included; a milestone within the warm-up takes effect behind it. PyTorch's
 /// MultiStepLR.
-class MultiStepLR : public SchedulerBase<MultiStepLR> {
+class MultiStepLR final : public SchedulerBase<MultiStepLR> {
  public:
   static constexpr std::size_t max_milestones = 16;
 

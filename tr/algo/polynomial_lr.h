@@ -10,7 +10,7 @@ namespace tr {
 /// A power of the part of the run that is left: end + (base - end)·(1 - d/(D + 1))^power, d of D steps after the
 /// warm-up. The denominator is one more than the number of steps, so that the last one is still above end_lr. With D +
 /// 1 in the place of its total_iters and end_lr 0 this is PyTorch's PolynomialLR.
-class PolynomialLR : public SchedulerBase<PolynomialLR> {
+class PolynomialLR final : public SchedulerBase<PolynomialLR> {
  public:
   /// 2 by default; 1 is a straight line. Throws ValueError when negative or not finite.
   constexpr PolynomialLR& power(double exponent) {

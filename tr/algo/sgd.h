@@ -8,7 +8,7 @@ namespace tr {
 
 /// Stochastic gradient descent with momentum, in the form of PyTorch: v ← momentum·v + (1 - dampening)·g, w ← w - lr·v;
 /// the first step takes v = g. Nesterov's form (Sutskever et al. 2013) steps by g + momentum·v instead.
-class SGD {
+class SGD final {
  public:
   /// 0.9 by default, in [0, 1); 0 keeps no moment.
   constexpr SGD& momentum(double value) {

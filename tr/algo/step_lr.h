@@ -9,7 +9,7 @@ namespace tr {
 
 /// Stairs of equal length: base·γ^⌊d/(step_size·S)⌋, d steps after the warm-up, with S steps an epoch. PyTorch's
 /// StepLR.
-class StepLR : public SchedulerBase<StepLR> {
+class StepLR final : public SchedulerBase<StepLR> {
  public:
   /// The length of a stair; 10 by default. Throws ValueError when below 1.
   constexpr StepLR& step_size(int epochs) {

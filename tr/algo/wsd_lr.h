@@ -8,7 +8,7 @@ namespace tr {
 
 /// Warm-up, stable, decay (Hu et al.: MiniCPM, 2024, section 4): base_lr for the first ⌊D·decay_start⌋ of the D steps
 /// after the warm-up, then a straight line down to end_lr, which would follow the last step.
-class WSDLR : public SchedulerBase<WSDLR> {
+class WSDLR final : public SchedulerBase<WSDLR> {
  public:
   /// The part of the steps after the warm-up that is stable; 0.8 by default, 1 never decays. Throws ValueError outside
   /// [0, 1].

@@ -47,7 +47,7 @@ cpu::Kernel CpuExecutor::bind_advance_step(const Node& node) const {
 cpu::Kernel CpuExecutor::bind(const Node& node, const Variant& variant, int slot) {
   if (node.op == OpKind::meet) return {};
   if (node.op == OpKind::advance_step) return bind_advance_step(node);
-  if (node.op == OpKind::reduce_gradients) return bind_reduce_gradients(node, *plan_, *arenas_, rank_);
+  if (node.op == OpKind::reduce_gradients) return bind_reduce_gradients(node, *plan_, *arenas_, rank_, optimizer_);
   if (node.op == OpKind::update) return bind_update(node, *plan_, *arenas_, rank_, optimizer_);
   cpu::Operation operation{.kind = node.op, .attributes = node.attributes};
   if (operation.attributes.total_rows == 0) operation.attributes.total_rows = variant.total_rows;
@@ -104,7 +104,8 @@ StepStatus CpuExecutor::look_at(const Node& meet, int slot) {
       if (metrics[Metric::illegal_labels] > 0.0) return StepStatus::illegal_label;
       if (!std::isfinite(last_loss_sum_)) return StepStatus::loss_not_finite;
     } else if (id == plan_->fixed.square_sums) {
-      if (!gradient_norm_is_usable(*plan_, *arenas_)) return StepStatus::update_not_finite;
+      const StepStatus status = norm_status(*plan_, *arenas_);
+      if (status != StepStatus::ok) return status;
     } else if (any_flag(id)) {
       return StepStatus::update_not_finite;
     }

@@ -1,6 +1,7 @@
 #include "tr/exec/cpu_rank.h"
 
 #include "kernels/cpu/cpu_features.h"
+#include "kernels/cpu/denormals.h"
 #include "kernels/cpu/threads.h"
 
 namespace tr {
@@ -15,6 +16,9 @@ std::string widest_instructions() {
   return comma == std::string::npos ? all : all.substr(comma + 2);
 }
 
-void set_up_rank_thread() { cpu::set_threads(1); }
+void set_up_rank_thread() {
+  cpu::set_threads(1);
+  cpu::flush_denormals(true);
+}
 
 }  // namespace tr

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "kernels/cpu/denormals.h"
 #include "tr/base/dtype.h"
 
 namespace tr {
@@ -14,10 +13,8 @@ void require_precision(Precision precision);
 /// than the processor's where ONEDNN_MAX_CPU_ISA says so.
 std::string widest_instructions();
 
-/// Once on each new rank thread: the matrix library gets one thread of its own a rank.
+/// Once on each new rank thread, before anything is prepared or computed on it: the matrix library gets one thread of
+/// its own a rank, and denormal numbers count as zero.
 void set_up_rank_thread();
-
-/// While it lives, the rank's thread computes: denormal numbers count as zero.
-using RankScope = cpu::DenormalsOff;
 
 }  // namespace tr

@@ -17,8 +17,13 @@ void set_optimizer_scalars(Plan& plan, const SGD& sgd) {
   set_scalar(plan, Scalar::weight_decay, sgd.weight_decay());
 }
 
+/// Of the first step; each step leaves that of the next.
+double first_correction(double beta) { return 1.0 - static_cast<double>(static_cast<float>(beta)); }
+
 template <class Derived>
 void set_optimizer_scalars(Plan& plan, const AdamBase<Derived>& adam) {
+  set_scalar(plan, Scalar::bias_correction1, first_correction(adam.beta1()));
+  set_scalar(plan, Scalar::bias_correction2, first_correction(adam.beta2()));
   set_scalar(plan, Scalar::beta1, adam.beta1());
   set_scalar(plan, Scalar::beta2, adam.beta2());
   set_scalar(plan, Scalar::epsilon, adam.eps());
@@ -34,6 +39,10 @@ void set_optimizer_scalars(Plan& plan, const LARS& lars) {
 
 void init_tensor(const DTensor& tensor, InitConfig config, const Arenas& arenas, std::uint64_t seed,
                  std::uint32_t parameter) {
+  if (tensor.dtype == DType::int32) {
+    *arenas.at<std::int32_t>(tensor, 0) = static_cast<std::int32_t>(config.scale);
+    return;
+  }
   const std::span<float> values(arenas.at<float>(tensor, 0), static_cast<std::size_t>(tensor.shape.size()));
   fill(values, tensor.shape, config, seed, parameter);
 }
@@ -56,6 +65,7 @@ PlanSpec with_update(PlanSpec spec, const UpdateRule& rule) {
 }
 
 void bind_settings(Plan& plan, const CrossEntropyLoss& loss, const UpdateRule& rule) {
+  set_scalar(plan, Scalar::step, 1.0);
   set_scalar(plan, Scalar::label_smoothing, loss.label_smoothing());
   set_scalar(plan, Scalar::clip_norm, rule.clipping.norm());
   set_scalar(plan, Scalar::clip_value, rule.clipping.value());
@@ -68,7 +78,7 @@ void init_all(const Plan& plan, const Arenas& arenas, std::uint64_t seed) {
   for (const PlanTensor& t : plan.tensors) {
     const InitConfig config = plan.inits[t.tensor.id];
     // Memory comes zeroed, and only masters, moments and scalars ever start with anything else.
-    if (config.kind != InitKind::none && t.tensor.arena() == Arena::shared && t.tensor.dtype == DType::fp32) {
+    if (config.kind != InitKind::none && t.tensor.arena() == Arena::shared && t.tensor.dtype != DType::bf16) {
       init_tensor(t.tensor, config, arenas, seed, parameter);
     }
     if (is_parameter(t.tensor.region)) ++parameter;

@@ -49,7 +49,10 @@ std::string first_non_finite(CpuExecutor& executor, int variant, int slot) {
   const Variant& what = executor.variant(variant);
   const auto bad = [&](int id) { return id >= 0 && !is_finite(executor.operand(id, what, slot)); };
   for (const PlanTensor& t : plan.tensors) {
-    if (is_parameter(t.tensor.region) && bad(t.tensor.id)) return describe(t);
+    const Region region = t.tensor.region;
+    if (!is_parameter(region) && !is_moment(region)) continue;
+    const bool averaged = what.averaged && is_parameter(region);
+    if (bad(t.tensor.id)) return describe(averaged ? plan.tensors[image_of(plan, t.tensor.id, Image::average)] : t);
   }
   if (bad(plan.fixed.data[0])) return describe(plan.tensors[plan.fixed.data[static_cast<std::size_t>(slot)]]);
   const FlatList<Node>& nodes = plan.atlas[what.kind].nodes;

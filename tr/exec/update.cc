@@ -52,7 +52,8 @@ bool apply(const SGD& sgd, const cpu::UpdateShare& share, const Scalars& scalars
                                  .first_step = scalars.step() == 1});
 }
 
-bool apply_adam(bool decoupled, const cpu::UpdateShare& share, const Scalars& scalars) {
+template <class Derived>
+bool apply(const AdamBase<Derived>&, const cpu::UpdateShare& share, const Scalars& scalars, double /*ratio*/) {
   return cpu::adam_update(share, {.lr = scalars[Scalar::learning_rate],
                                   .beta1 = scalars[Scalar::beta1],
                                   .beta2 = scalars[Scalar::beta2],
@@ -60,15 +61,7 @@ bool apply_adam(bool decoupled, const cpu::UpdateShare& share, const Scalars& sc
                                   .weight_decay = scalars[Scalar::weight_decay],
                                   .bias_correction1 = scalars[Scalar::bias_correction1],
                                   .bias_correction2 = scalars[Scalar::bias_correction2],
-                                  .decoupled = decoupled});
-}
-
-bool apply(const Adam&, const cpu::UpdateShare& share, const Scalars& scalars, double /*ratio*/) {
-  return apply_adam(false, share, scalars);
-}
-
-bool apply(const AdamW&, const cpu::UpdateShare& share, const Scalars& scalars, double /*ratio*/) {
-  return apply_adam(true, share, scalars);
+                                  .decoupled = Derived::is_decoupled()});
 }
 
 bool apply(const LARS&, const cpu::UpdateShare& share, const Scalars& scalars, double ratio) {
@@ -174,8 +167,10 @@ cpu::Kernel bind_update(const Node& node, const Plan& plan, const Arenas& arenas
       optimizer);
 }
 
-cpu::Kernel bind_reduce_gradients(const Node& node, const Plan& plan, const Arenas& arenas, int rank) {
+cpu::Kernel bind_reduce_gradients(const Node& node, const Plan& plan, const Arenas& arenas, int rank,
+                                  const AnyOptimizer& optimizer) {
   require_complete(node, plan);
+  const bool weights = uses_layer_norms(optimizer) && node.range == weight_range;
   struct Sum {
     std::vector<const float*> gradients;
     float* own = nullptr;
@@ -189,7 +184,7 @@ cpu::Kernel bind_reduce_gradients(const Node& node, const Plan& plan, const Aren
   for (const Piece& chunk : share.chunks()) {
     sums.push_back({.gradients = share.gradients_of(chunk),
                     .own = share.own_gradient_of(chunk),
-                    .weight = share.update_of(chunk).weight,
+                    .weight = weights ? share.update_of(chunk).weight : nullptr,
                     .count = chunk.count,
                     .squares = squares + std::ptrdiff_t{2} * chunk.first_chunk});
   }
@@ -204,8 +199,10 @@ cpu::Kernel bind_reduce_gradients(const Node& node, const Plan& plan, const Aren
   };
 }
 
-bool gradient_norm_is_usable(const Plan& plan, const Arenas& arenas) {
-  return factor_of(Norms(plan, arenas), Scalars(plan, arenas)).has_value();
+StepStatus norm_status(const Plan& plan, const Arenas& arenas) {
+  const Norms norms(plan, arenas);
+  if (!std::isfinite(norms.gradient())) return StepStatus::update_not_finite;
+  return factor_of(norms, Scalars(plan, arenas)) ? StepStatus::ok : StepStatus::norm_too_large;
 }
 
 }  // namespace tr

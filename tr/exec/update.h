@@ -3,6 +3,7 @@
 #include "kernels/cpu/kernel.h"
 #include "tr/algo/any_optimizer.h"
 #include "tr/exec/arenas.h"
+#include "tr/exec/step_status.h"
 #include "tr/op/graph.h"
 #include "tr/plan/plan.h"
 
@@ -15,10 +16,11 @@ cpu::Kernel bind_update(const Node& node, const Plan& plan, const Arenas& arenas
                         const AnyOptimizer& optimizer);
 
 /// Binds a `reduce_gradients` node: the sum over the ranks, clipped by value, into this rank's own gradient, and the
-/// sums of squares of each chunk.
-cpu::Kernel bind_reduce_gradients(const Node& node, const Plan& plan, const Arenas& arenas, int rank);
+/// sums of squares of each chunk; those of the weights only where the optimizer needs their norms.
+cpu::Kernel bind_reduce_gradients(const Node& node, const Plan& plan, const Arenas& arenas, int rank,
+                                  const AnyOptimizer& optimizer);
 
-/// Whether the norm behind a `reduce_gradients` is finite and leaves a factor to clip with.
-bool gradient_norm_is_usable(const Plan& plan, const Arenas& arenas);
+/// Whether a step can be taken with the norm that the `reduce_gradients` nodes left.
+StepStatus norm_status(const Plan& plan, const Arenas& arenas);
 
 }  // namespace tr

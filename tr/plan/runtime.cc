@@ -25,9 +25,8 @@ void require_same_nodes(std::span<const Node> compiled, std::span<const Node> no
 
 /// The nodes in front of the update, whose form the optimizer decides.
 std::span<const Node> before_update(std::span<const Node> train) {
-  const auto advance =
-      std::find_if(train.begin(), train.end(), [](const Node& node) { return node.op == OpKind::advance_step; });
-  return train.first(static_cast<std::size_t>(advance - train.begin()));
+  const auto first_meet = std::find_if(train.begin(), train.end(), [](const Node& node) { return node.is_fence(); });
+  return train.first(static_cast<std::size_t>(first_meet - train.begin()));
 }
 
 std::span<const Node> nodes_of(const Plan& plan, GraphKind kind) {

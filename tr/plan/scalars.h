@@ -22,6 +22,7 @@ enum class Scalar : std::uint8_t {
   ema_decay,
   bias_correction1,
   bias_correction2,
+  /// The number of the step at hand, counted from 1.
   step,
 };
 

@@ -37,12 +37,13 @@ constexpr void declare_update(FlatList<PlanTensor>& tensors, const PlanSpec& spe
   fixed.square_sums = tensors.push(sums);
 }
 
-/// The end of a training step. advance_step: in {beta1, beta2, step}, out {step, bias_correction1, bias_correction2},
-/// on the first rank alone, since these live once. meet: in what every rank looks at, of all ranks, before it goes on.
-/// reduce_gradients, where a norm is needed first: sums a range's gradients over the ranks, in their order, into this
-/// rank's share of its own; out {square_sums}. update: applies the optimizer to this rank's share of a range, with the
-/// sum that reduce_gradients left or else summing itself; in {square_sums} or none, out {not_finite}. Both are range
-/// operations: their operands are whole regions of all ranks, which only a fence can order.
+/// The end of a training step. meet: in what every rank looks at, of all ranks, before it goes on; up to there a step
+/// has changed nothing, and leaves all as it was if it stops. reduce_gradients, where a norm is needed first: sums a
+/// range's gradients over the ranks, in their order, into this rank's share of its own; out {square_sums}. update:
+/// applies the optimizer to this rank's share of a range, with the sum that reduce_gradients left or else summing
+/// itself; in {square_sums} or none, out {not_finite}. Both are range operations: their operands are whole regions of
+/// all ranks, which only a fence can order. advance_step: in {beta1, beta2, step}, out {step, bias_correction1,
+/// bias_correction2}, for the step to come, on the first rank alone, since these live once.
 constexpr void append_update(GraphBuilder& graph, const FixedTensors& fixed) {
   constexpr std::array ranges{bias_range, weight_range};
   const auto range_node = [&](OpKind op, const RegionRange& range, int in, int out) {
@@ -54,12 +55,6 @@ constexpr void append_update(GraphBuilder& graph, const FixedTensors& fixed) {
     node.range = range;
     graph.node(node);
   };
-  Node advance;
-  advance.op = OpKind::advance_step;
-  advance.stream = Stream::update;
-  advance.in = operands(fixed[Scalar::beta1], fixed[Scalar::beta2], fixed[Scalar::step]);
-  advance.out = operands(fixed[Scalar::step], fixed[Scalar::bias_correction1], fixed[Scalar::bias_correction2]);
-  graph.node(advance);
   graph.node(OpKind::meet, -1, operands(fixed.result[0]), operands());
   if (fixed.square_sums >= 0) {
     for (const RegionRange& range : ranges) range_node(OpKind::reduce_gradients, range, -1, fixed.square_sums);
@@ -69,6 +64,12 @@ constexpr void append_update(GraphBuilder& graph, const FixedTensors& fixed) {
     range_node(OpKind::update, ranges[i], fixed.square_sums, fixed.not_finite[i]);
   }
   graph.node(OpKind::meet, -1, operands(fixed.not_finite[0], fixed.not_finite[1]), operands());
+  Node advance;
+  advance.op = OpKind::advance_step;
+  advance.stream = Stream::update;
+  advance.in = operands(fixed[Scalar::beta1], fixed[Scalar::beta2], fixed[Scalar::step]);
+  advance.out = operands(fixed[Scalar::step], fixed[Scalar::bias_correction1], fixed[Scalar::bias_correction2]);
+  graph.node(advance);
 }
 
 }  // namespace tr::detail

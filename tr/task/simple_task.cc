@@ -182,7 +182,6 @@ StepStatus SimpleTask::Impl::run(int times) {
   require_compiled("run");
   StepStatus status = StepStatus::ok;
   pool_->run([&](ThreadCommunicator& ranks) {
-    const RankScope scope;
     CpuExecutor& executor = *executors_[static_cast<std::size_t>(ranks.rank())];
     for (int i = 0; i < times; ++i) {
       const StepStatus stopped = executor.run(0, 0, ranks);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tr/base/clock.h"
 #include "tr/base/error.h"
 #include "tr/exec/cpu_rank.h"
@@ -45,7 +47,6 @@ void TrainingRun::run(TrainingResult& result) {
   // Nothing is allocated between the first step and the last.
   result.epochs.reserve(static_cast<std::size_t>(settings_.total_epochs));
   engine_.pool().run([this](ThreadCommunicator& ranks) {
-    const RankScope scope;
     try {
       walk(ranks);
     } catch (...) {
@@ -66,14 +67,14 @@ void TrainingRun::walk(ThreadCommunicator& ranks) {
 bool TrainingRun::take_batch(std::int64_t number, const Ticket& ticket, ThreadCommunicator& ranks) {
   CpuExecutor& executor = engine_.executor(ranks.rank());
   const bool first = ranks.rank() == 0;
-  const bool averaged = !ticket.training && settings_.ema && settings_.ema->evaluates();
+  const bool averaged = executor.variant(variant_of(ticket)).averaged;
   if (ticket.batch == 0) executor.reset_accumulated();
   if (ticket.batch == 0 && averaged) {
     executor.load_working_copies(WeightSource::average);
     ranks.meet();
   }
   if (first) begin_batch(number, ticket);
-  const StepStatus status = execute(number, ticket, ranks);
+  const StepStatus status = executor.run(variant_of(ticket), slot_of(number), ranks);
   if (status != StepStatus::ok) {
     fail(status, number, ticket, ranks);
     return false;
@@ -89,7 +90,12 @@ bool TrainingRun::take_batch(std::int64_t number, const Ticket& ticket, ThreadCo
     if (averaged) executor.load_working_copies(WeightSource::current);
     ranks.meet();
   }
-  return last_batch_.load(std::memory_order_relaxed) > number;
+  const bool goes_on = last_batch_.load(std::memory_order_relaxed) > number;
+  if (!goes_on && averaged) {
+    ranks.meet();
+    executor.load_working_copies(WeightSource::current);
+  }
+  return goes_on;
 }
 
 void TrainingRun::begin_batch(std::int64_t number, const Ticket& ticket) {
@@ -110,10 +116,8 @@ void TrainingRun::begin_batch(std::int64_t number, const Ticket& ticket) {
   *engine_.arenas().at<float>(plan.tensors[plan.fixed[Scalar::learning_rate]].tensor, 0) = rate;
 }
 
-StepStatus TrainingRun::execute(std::int64_t number, const Ticket& ticket, ThreadCommunicator& ranks) {
-  CpuExecutor& executor = engine_.executor(ranks.rank());
-  const GraphKind kind = ticket.training ? GraphKind::train : GraphKind::evaluate;
-  return executor.run(engine_.variant(kind, ticket.rows), slot_of(number), ranks);
+int TrainingRun::variant_of(const Ticket& ticket) const {
+  return engine_.variant(ticket.training ? GraphKind::train : GraphKind::evaluate, ticket.rows);
 }
 
 bool TrainingRun::ends_phase(const Ticket& ticket) const {
@@ -149,27 +153,33 @@ void TrainingRun::close_epoch(std::int64_t number) {
 }
 
 void TrainingRun::fail(StepStatus status, std::int64_t number, const Ticket& ticket, ThreadCommunicator& ranks) {
-  CpuExecutor& executor = engine_.executor(ranks.rank());
-  const GraphKind kind = ticket.training ? GraphKind::train : GraphKind::evaluate;
-  findings_[static_cast<std::size_t>(ranks.rank())] =
-      first_non_finite(executor, engine_.variant(kind, ticket.rows), slot_of(number));
+  // The search runs nodes again, whose results a slower rank may still be looking at.
   ranks.meet();
-  if (ranks.rank() != 0) return;
-  std::string tensor = "none found";
-  for (const std::string& finding : findings_) {
-    if (finding.empty()) continue;
-    tensor = finding;
-    break;
+  findings_[static_cast<std::size_t>(ranks.rank())] =
+      first_non_finite(engine_.executor(ranks.rank()), variant_of(ticket), slot_of(number));
+  ranks.meet();
+  if (ranks.rank() == 0) throw Error(failure(status, ticket));
+}
+
+std::string TrainingRun::failure(StepStatus status, const Ticket& ticket) const {
+  const int steps = pipeline_.stream().train_batches();
+  const std::string place = fmt::format(
+      "in {} batch {} of epoch {} (step {}, learning rate {})", ticket.training ? "training" : "evaluation",
+      ticket.batch + 1, ticket.epoch + 1,
+      std::int64_t{ticket.epoch} * steps + (ticket.training ? ticket.batch + 1 : steps), static_cast<float>(epoch_.lr));
+  if (status == StepStatus::norm_too_large) {
+    return fmt::format(
+        "the gradients' norm {} is too large to be clipped: the factor is below the smallest float; try a "
+        "lower rate, a longer warm-up, or look at the data",
+        place);
   }
-  const BatchStream& stream = pipeline_.stream();
-  throw Error(
-      fmt::format("{} is not finite in {} batch {} of epoch {} (step {}, learning rate {}); first non-finite "
-                  "tensor: {}; try a lower rate, a longer warm-up, or look at the data",
-                  status == StepStatus::update_not_finite ? "a weight or gradient" : "the loss",
-                  ticket.training ? "training" : "evaluation", ticket.batch + 1, ticket.epoch + 1,
-                  std::int64_t{ticket.epoch} * stream.train_batches() +
-                      (ticket.training ? ticket.batch + 1 : stream.train_batches()),
-                  static_cast<float>(epoch_.lr), tensor));
+  const auto found =
+      std::find_if(findings_.begin(), findings_.end(), [](const std::string& finding) { return !finding.empty(); });
+  return fmt::format(
+      "{} is not finite {}; first non-finite tensor: {}; try a lower rate, a longer warm-up, or look at "
+      "the data",
+      status == StepStatus::update_not_finite ? "a weight, moment or gradient" : "the loss", place,
+      found == findings_.end() ? "none found" : *found);
 }
 
 }  // namespace tr

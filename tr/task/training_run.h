@@ -34,12 +34,13 @@ class TrainingRun {
   void walk(ThreadCommunicator& ranks);
   /// False when this was the last batch.
   bool take_batch(std::int64_t number, const Ticket& ticket, ThreadCommunicator& ranks);
-  StepStatus execute(std::int64_t number, const Ticket& ticket, ThreadCommunicator& ranks);
+  int variant_of(const Ticket& ticket) const;
   void begin_batch(std::int64_t number, const Ticket& ticket);
   void end_phase(std::int64_t number, const Ticket& ticket);
   void close_epoch(std::int64_t number);
   /// Called by all ranks behind the same meeting point; the first one throws, the others return.
   void fail(StepStatus status, std::int64_t number, const Ticket& ticket, ThreadCommunicator& ranks);
+  std::string failure(StepStatus status, const Ticket& ticket) const;
   bool ends_phase(const Ticket& ticket) const;
 
   Engine& engine_;
