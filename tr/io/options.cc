@@ -47,7 +47,7 @@ Precision parse_precision(const std::string& text) {
 
 std::string parse_path(std::string_view option, const std::string& text, std::string_view legal) {
   if (text.empty()) usage_error(option, text, legal);
-  const char* base = std::getenv("BUILD_WORKING_DIRECTORY");
+  const char* base = std::getenv("BUILD_WORKING_DIRECTORY");  // NOLINT(concurrency-mt-unsafe): nobody sets it.
   return base == nullptr ? text : (std::filesystem::path(base) / text).string();
 }
 
