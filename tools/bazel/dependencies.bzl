@@ -1,5 +1,6 @@
 """All that this workspace takes from outside; a workspace that depends on it calls tr_dependencies() too."""
 
+load("//tools/bazel:cuda.bzl", "local_cuda")
 load("//tools/bazel:system_package.bzl", "system_package")
 
 _STUBS = ["rules_cc", "rules_java", "remote_coverage_tools"]
@@ -33,3 +34,5 @@ def tr_dependencies():
     for name, (header, debian, linkopts) in _PACKAGES.items():
         if name not in declared:
             system_package(name = name, header = header, debian = debian, linkopts = linkopts)
+    if "local_cuda" not in declared:
+        local_cuda(name = "local_cuda")
