@@ -60,7 +60,7 @@ void DeviceGroup::all_reduce(const AllReduce& part, std::string_view operation, 
 }
 
 void DeviceGroup::broadcast(const Broadcast& part, std::string_view operation, cudaStream_t stream) const {
-  check_nccl(ncclBroadcast(part.data, part.data, static_cast<std::size_t>(part.bytes), ncclUint8, 0,
+  check_nccl(ncclBroadcast(part.data, part.data, static_cast<std::size_t>(part.count), data_type_of(part.type), 0,
                            communicators_->of_rank[static_cast<std::size_t>(part.rank)], stream),
              operation);
 }

@@ -26,9 +26,10 @@ struct AllReduce {
 /// The part of one rank in a copy from rank 0 to all.
 struct Broadcast {
   int rank = 0;
-  /// [bytes]: read by rank 0, written by the others.
+  /// [count]: read by rank 0, written by the others.
   void* data = nullptr;
-  std::int64_t bytes = 0;
+  std::int64_t count = 0;
+  CollectiveType type = CollectiveType::fp32;
 };
 
 /// GPUs of this process that compute together, one rank each, by NCCL. All ranks must call the same collectives in the

@@ -27,7 +27,6 @@ class Row {
  public:
   __device__ Row(ConstValues logits, std::int64_t start, std::int64_t classes)
       : logits_(logits), start_(start), classes_(classes), lane_(static_cast<int>(threadIdx.x) % warp_threads) {
-#pragma unroll
     for (int i = 0; i < Held; ++i) {
       const std::int64_t k = lane_ + std::int64_t{i} * warp_threads;
       held_[i] = k < classes_ ? load(logits_, start_ + k) : 0.0F;
@@ -37,7 +36,6 @@ class Row {
   /// Calls f(logit, class) for the classes of this lane.
   template <class F>
   __device__ void for_each(F f) const {
-#pragma unroll
     for (int i = 0; i < Held; ++i) {
       const std::int64_t k = lane_ + std::int64_t{i} * warp_threads;
       if (k < classes_) f(held_[i], k);

@@ -52,6 +52,7 @@ __device__ inline Place place_of_thread(std::int64_t count, bool aligned) {
   return place_at(width * (std::int64_t{blockIdx.x} * block_threads + threadIdx.x), count, aligned);
 }
 
+/// Its elements are named by constants alone, also in unrolled loops, or they would not stay in registers.
 struct Four {
   float v[width];
 };
@@ -95,7 +96,9 @@ __device__ inline unsigned to_pair(float lower, float upper, FloatType type) {
 __device__ inline Four load(ConstValues from, Place place) {
   Four four{};
   if (!place.whole) {
-    for (int i = 0; i < place.valid; ++i) four.v[i] = load(from, place.at + i);
+    for (int i = 0; i < width; ++i) {
+      if (i < place.valid) four.v[i] = load(from, place.at + i);
+    }
   } else if (from.type == FloatType::fp32) {
     const float4 v = *reinterpret_cast<const float4*>(static_cast<const float*>(from.data) + place.at);
     four = {v.x, v.y, v.z, v.w};
@@ -110,7 +113,9 @@ __device__ inline Four load(const float* from, Place place) { return load(ConstV
 
 __device__ inline void store(const Four& four, Values to, Place place) {
   if (!place.whole) {
-    for (int i = 0; i < place.valid; ++i) store(four.v[i], to, place.at + i);
+    for (int i = 0; i < width; ++i) {
+      if (i < place.valid) store(four.v[i], to, place.at + i);
+    }
   } else if (to.type == FloatType::fp32) {
     *reinterpret_cast<float4*>(static_cast<float*>(to.data) + place.at) =
         make_float4(four.v[0], four.v[1], four.v[2], four.v[3]);
