@@ -8,11 +8,14 @@
 namespace tr::cuda {
 namespace {
 
-/// Rows that each thread of the row-wise kernels takes.
-constexpr int rows_per_thread = 4;
+/// Rows that each thread takes. All of them are loaded before the first is worked on: where matrices are small, it is
+/// the wait for memory that counts. Backward takes more, since each block leaves a row of partial sums to be read
+/// again.
+constexpr int forward_rows = 4;
+constexpr int backward_rows = 8;
 
 /// How a block lies over a matrix: its threads as (column lanes, row lanes), each thread `width` columns by
-/// `rows_per_thread` rows, that many row lanes apart. Narrow matrices get few column lanes and more row lanes. All of
+/// `rows_per_thread` rows, one in every row_lanes. Narrow matrices get few column lanes and more row lanes. All of
 /// it depends on the matrix's size alone, so that sums are always taken in the same order.
 struct Tiling {
   int column_lanes = 0;
@@ -22,7 +25,7 @@ struct Tiling {
   std::int64_t row_blocks = 0;
 };
 
-Tiling tiling_of(std::int64_t rows, std::int64_t columns) {
+Tiling tiling_of(std::int64_t rows, std::int64_t columns, int rows_per_thread) {
   const auto vectors = static_cast<std::uint64_t>((columns + width - 1) / width);
   Tiling tiling;
   tiling.column_lanes = static_cast<int>(std::min<std::uint64_t>(std::bit_ceil(vectors), warp_threads));
@@ -43,36 +46,46 @@ dim3 block_of(const Tiling& tiling) {
   return {static_cast<unsigned>(tiling.column_lanes), static_cast<unsigned>(tiling.row_lanes)};
 }
 
-/// The columns and the first row of this thread.
-struct Position {
+/// The elements of this thread in `Rows` rows of (rows, columns).
+template <int Rows>
+struct Places {
   Place columns;
-  std::int64_t row = 0;
+  Place row[Rows];
 };
 
-__device__ Position position_of_thread(std::int64_t columns, std::int64_t column_blocks, bool aligned) {
+template <int Rows>
+__device__ Places<Rows> places_of_thread(std::int64_t rows, std::int64_t columns, std::int64_t column_blocks,
+                                         bool aligned) {
   const std::int64_t column_block = blockIdx.x % column_blocks;
   const std::int64_t row_block = blockIdx.x / column_blocks;
-  return {place_at(width * (column_block * blockDim.x + threadIdx.x), columns, aligned),
-          row_block * rows_per_thread * blockDim.y + threadIdx.y};
+  Places<Rows> places;
+  places.columns = place_at(width * (column_block * blockDim.x + threadIdx.x), columns, aligned);
+#pragma unroll
+  for (int i = 0; i < Rows; ++i) {
+    const std::int64_t row = (row_block * Rows + i) * blockDim.y + threadIdx.y;
+    places.row[i] = row < rows ? places.columns : Place{};
+    places.row[i].at = row * columns + places.columns.at;
+  }
+  return places;
 }
 
 __global__ void bias_forward_kernel(BiasForward bias, std::int64_t column_blocks, bool aligned) {
   // Preconditions: blockDim = (column_lanes, row_lanes), gridDim = (column_blocks · row_blocks) of tiling_of(); aligned
   // only if columns % width = 0; y is z, or they do not overlap.
-  const Position position = position_of_thread(bias.columns, column_blocks, aligned);
-  Place place = position.columns;  // (width) of (columns)
-  Four added{};
-  if (bias.bias != nullptr) added = load(bias.bias, place);
-  for (int i = 0; i < rows_per_thread; ++i) {
-    const std::int64_t row = position.row + std::int64_t{i} * blockDim.y;
-    if (row >= bias.rows) break;
-    place.at = row * bias.columns + position.columns.at;  // (width) of (rows, columns)
-    Four four = load(bias.z, place);
+  const auto places = places_of_thread<forward_rows>(bias.rows, bias.columns, column_blocks, aligned);
+  Four added{};  // (width) of (columns)
+  if (bias.bias != nullptr) added = load(bias.bias, places.columns);
+  Bits z[forward_rows];  // (forward_rows, width) of (rows, columns)
+#pragma unroll
+  for (int i = 0; i < forward_rows; ++i) z[i] = load_bits(bias.z, places.row[i]);
+#pragma unroll
+  for (int i = 0; i < forward_rows; ++i) {
+    Four y = to_four(z[i], bias.z.type);
     for (int j = 0; j < width; ++j) {
-      if (bias.bias != nullptr) four.v[j] += added.v[j];
-      if (bias.activation == Activation::relu) four.v[j] = relu(four.v[j]);
+      if (bias.bias != nullptr) y.v[j] += added.v[j];
+      if (bias.activation == Activation::relu) y.v[j] = relu(y.v[j]);
     }
-    store(four, bias.y, place);
+    store(y, bias.y, places.row[i]);
   }
 }
 
@@ -95,25 +108,30 @@ __global__ void bias_backward_kernel(BiasBackward bias, float* partial, std::int
   // Preconditions: blockDim = (column_lanes, row_lanes), powers of two; gridDim = (column_blocks · row_blocks) of
   // tiling_of(); aligned only if columns % width = 0; dz is dy, or overlaps neither input; partial is null, or
   // (row_blocks, columns).
-  const Position position = position_of_thread(bias.columns, column_blocks, aligned);
-  Place place = position.columns;
+  const auto places = places_of_thread<backward_rows>(bias.rows, bias.columns, column_blocks, aligned);
+  Bits dy[backward_rows];  // (backward_rows, width) of (rows, columns)
+  Bits y[backward_rows];   // (backward_rows, width) of (rows, columns)
+#pragma unroll
+  for (int i = 0; i < backward_rows; ++i) {
+    dy[i] = load_bits(bias.dy, places.row[i]);
+    if (bias.y.data != nullptr) y[i] = load_bits(bias.y, places.row[i]);
+  }
   Four sum{};  // (width) of (columns)
-  for (int i = 0; i < rows_per_thread; ++i) {
-    const std::int64_t row = position.row + std::int64_t{i} * blockDim.y;
-    if (row >= bias.rows) break;
-    place.at = row * bias.columns + position.columns.at;  // (width) of (rows, columns)
-    Four gradient = load(bias.dy, place);
+#pragma unroll
+  for (int i = 0; i < backward_rows; ++i) {
+    Four gradient = to_four(dy[i], bias.dy.type);
     if (bias.y.data != nullptr) {
-      const Four y = load(bias.y, place);
-      for (int j = 0; j < width; ++j) gradient.v[j] = relu_gradient(gradient.v[j], y.v[j]);
+      const Four output = to_four(y[i], bias.y.type);
+      for (int j = 0; j < width; ++j) gradient.v[j] = relu_gradient(gradient.v[j], output.v[j]);
     }
-    if (bias.dz.data != nullptr) store(gradient, bias.dz, place);
+    if (bias.dz.data != nullptr) store(gradient, bias.dz, places.row[i]);
     for (int j = 0; j < width; ++j) sum.v[j] += gradient.v[j];
   }
   if (partial == nullptr) return;
   sum = sum_over_row_lanes(sum);
   if (threadIdx.y > 0) return;
-  place.at = blockIdx.x / column_blocks * bias.columns + position.columns.at;  // (width) of (row_blocks, columns)
+  Place place = places.columns;  // (width) of (row_blocks, columns)
+  place.at += blockIdx.x / column_blocks * bias.columns;
   store(sum, partial, place);
 }
 
@@ -140,14 +158,14 @@ __global__ void sum_partials_kernel(const float* partial, std::int64_t row_block
 
 void bias_forward(const BiasForward& bias, cudaStream_t stream) {
   if (bias.rows == 0 || bias.columns == 0) return;
-  const Tiling tiling = tiling_of(bias.rows, bias.columns);
+  const Tiling tiling = tiling_of(bias.rows, bias.columns, forward_rows);
   const bool aligned = bias.columns % width == 0 && is_aligned(bias.z) && is_aligned(bias.bias) && is_aligned(bias.y);
   launch("bias_forward", bias_forward_kernel, grid_of(tiling, "bias_forward"), block_of(tiling), stream, bias,
          tiling.column_blocks, aligned);
 }
 
 std::int64_t bias_backward_workspace(const BiasBackward& bias) {
-  const std::int64_t row_blocks = tiling_of(bias.rows, bias.columns).row_blocks;
+  const std::int64_t row_blocks = tiling_of(bias.rows, bias.columns, backward_rows).row_blocks;
   if (bias.db == nullptr || row_blocks < 2) return 0;
   return row_blocks * bias.columns * static_cast<std::int64_t>(sizeof(float));
 }
@@ -159,7 +177,7 @@ void bias_backward(const BiasBackward& bias, cudaStream_t stream) {
     const auto bytes = static_cast<std::size_t>(bias.columns) * sizeof(float);
     return check(cudaMemsetAsync(bias.db, 0, bytes, stream), "bias_backward");
   }
-  const Tiling tiling = tiling_of(bias.rows, bias.columns);
+  const Tiling tiling = tiling_of(bias.rows, bias.columns, backward_rows);
   const bool in_two = bias.db != nullptr && tiling.row_blocks > 1;
   float* partial = in_two ? bias.workspace : bias.db;
   const bool aligned = bias.columns % width == 0 && is_aligned(bias.dy) && is_aligned(bias.y) && is_aligned(bias.dz) &&

@@ -30,7 +30,7 @@ ncclDataType_t data_type_of(CollectiveType type) {
 struct DeviceGroup::Communicators {
   explicit Communicators(std::size_t size) : of_rank(size) {}
   ~Communicators() {
-    for (const ncclComm_t communicator : of_rank) {
+    for (ncclComm_t communicator : of_rank) {
       if (communicator != nullptr) ncclCommDestroy(communicator);
     }
   }

@@ -16,8 +16,9 @@ __global__ void relu_forward_kernel(ReluForward relu, bool aligned) {
 __global__ void relu_backward_kernel(ReluBackward relu, bool aligned) {
   // Preconditions: blockDim = (block_threads), gridDim · block_elements >= count; dx is dy, or overlaps neither input.
   const Place place = place_of_thread(relu.count, aligned);  // (width) of (count)
-  Four gradient = load(relu.dy, place);
+  const Bits dy = load_bits(relu.dy, place);
   const Four y = load(relu.y, place);
+  Four gradient = to_four(dy, relu.dy.type);
   for (int i = 0; i < width; ++i) gradient.v[i] = relu_gradient(gradient.v[i], y.v[i]);
   store(gradient, relu.dx, place);
 }

@@ -92,23 +92,52 @@ __device__ inline unsigned to_pair(float lower, float upper, FloatType type) {
   return float_to_half(lower) | unsigned{float_to_half(upper)} << 16;
 }
 
+/// The elements of a thread as they lie in memory: a word each, or two in a word. Loaded before anything is worked on,
+/// since whoever looks at an element waits for it.
+struct Bits {
+  unsigned word[width];
+};
+
 /// Elements that are not valid come as 0.
-__device__ inline Four load(ConstValues from, Place place) {
-  Four four{};
-  if (!place.whole) {
-    for (int i = 0; i < width; ++i) {
-      if (i < place.valid) four.v[i] = load(from, place.at + i);
+__device__ inline Bits load_bits(ConstValues from, Place place) {
+  Bits bits{};
+  if (from.type == FloatType::fp32) {
+    const float* floats = static_cast<const float*>(from.data) + place.at;
+    if (place.whole) {
+      const float4 v = *reinterpret_cast<const float4*>(floats);
+      return {std::bit_cast<unsigned>(v.x), std::bit_cast<unsigned>(v.y), std::bit_cast<unsigned>(v.z),
+              std::bit_cast<unsigned>(v.w)};
     }
-  } else if (from.type == FloatType::fp32) {
-    const float4 v = *reinterpret_cast<const float4*>(static_cast<const float*>(from.data) + place.at);
-    four = {v.x, v.y, v.z, v.w};
+    for (int i = 0; i < width; ++i) {
+      if (i < place.valid) bits.word[i] = std::bit_cast<unsigned>(floats[i]);
+    }
   } else {
-    const uint2 v = *reinterpret_cast<const uint2*>(static_cast<const std::uint16_t*>(from.data) + place.at);
-    four = {lower_half(v.x, from.type), upper_half(v.x, from.type), lower_half(v.y, from.type),
-            upper_half(v.y, from.type)};
+    const auto* halves = static_cast<const std::uint16_t*>(from.data) + place.at;
+    if (place.whole) {
+      const uint2 v = *reinterpret_cast<const uint2*>(halves);
+      return {v.x, v.y};
+    }
+    for (int i = 0; i < width; ++i) {
+      if (i < place.valid) bits.word[i / 2] |= unsigned{halves[i]} << 16 * (i % 2);
+    }
+  }
+  return bits;
+}
+
+__device__ inline Four to_four(const Bits& bits, FloatType type) {
+  Four four;
+  for (int i = 0; i < width; ++i) {
+    if (type == FloatType::fp32) {
+      four.v[i] = std::bit_cast<float>(bits.word[i]);
+    } else {
+      four.v[i] = i % 2 == 0 ? lower_half(bits.word[i / 2], type) : upper_half(bits.word[i / 2], type);
+    }
   }
   return four;
 }
+
+/// Elements that are not valid come as 0.
+__device__ inline Four load(ConstValues from, Place place) { return to_four(load_bits(from, place), from.type); }
 __device__ inline Four load(const float* from, Place place) { return load(ConstValues{from}, place); }
 
 __device__ inline void store(const Four& four, Values to, Place place) {
