@@ -7,6 +7,7 @@ _STUBS = ["rules_cc", "rules_java", "remote_coverage_tools"]
 
 # name: (header, Debian package, linker options)
 _PACKAGES = {
+    "boost_context": ("boost/context/detail/fcontext.hpp", "libboost-context-dev", ["-lboost_context"]),
     "cli11": ("CLI/CLI.hpp", "libcli11-dev", []),
     "dnnl": ("oneapi/dnnl/dnnl.hpp", "libdnnl-dev", ["-ldnnl", "-lgomp"]),
     "doctest": ("doctest/doctest.h", "doctest-dev", []),

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -12,19 +11,25 @@
 
 namespace cuda_sim {
 
-/// Puts a kernel on its stream. kernel identifies it; arguments are the bytes of its parameters, where pointers are
-/// looked for; thread runs the kernel's body for the one thread that threadIdx and blockIdx name.
-cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, const void* arguments,
-                   std::size_t argument_bytes, std::function<void()> thread);
+/// Calls a kernel for the one thread that threadIdx and blockIdx name.
+using Thread = void (*)(const void* kernel, const void* arguments);
+
+/// Puts a kernel on its stream. arguments are the bytes of its parameters, where pointers are looked for.
+cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, std::shared_ptr<const void> arguments,
+                   std::size_t argument_bytes, Thread thread);
 
 }  // namespace cuda_sim
 
 template <typename... ExpTypes, typename... ActTypes>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(ExpTypes...), ActTypes&&... args) {
   if (config == nullptr || kernel == nullptr) return cudaErrorInvalidValue;
-  const auto parameters = std::make_shared<const std::tuple<ExpTypes...>>(std::forward<ActTypes>(args)...);
-  return cuda_sim::launch(*config, reinterpret_cast<const void*>(kernel), parameters.get(), sizeof *parameters,
-                          [kernel, parameters] { std::apply(kernel, *parameters); });
+  using Parameters = std::tuple<ExpTypes...>;
+  return cuda_sim::launch(*config, reinterpret_cast<const void*>(kernel),
+                          std::make_shared<const Parameters>(std::forward<ActTypes>(args)...), sizeof(Parameters),
+                          [](const void* function, const void* parameters) {
+                            std::apply(reinterpret_cast<void (*)(ExpTypes...)>(const_cast<void*>(function)),
+                                       *static_cast<const Parameters*>(parameters));
+                          });
 }
 
 template <class T>

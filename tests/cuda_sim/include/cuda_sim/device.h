@@ -17,12 +17,14 @@ inline constexpr int warpSize = 32;
 
 namespace cuda_sim {
 
-enum class WarpOperation { sync, shuffle, vote };
-
 /// Waits for the block's threads.
 void block_barrier();
-/// Waits for the warp's lanes; each brings a value. Returns the values of the 32 lanes, valid until the next call.
-const std::uint64_t* warp_exchange(WarpOperation operation, unsigned mask, std::uint64_t value);
+/// Waits for the lanes of the warp.
+void warp_barrier(unsigned mask);
+/// Waits for the lanes of the warp; the value that the lane `source` brings.
+std::uint64_t shuffle_bits(unsigned mask, std::uint64_t value, unsigned source);
+/// Waits for the lanes of the warp; a bit for each whose predicate holds.
+unsigned vote(unsigned mask, bool predicate);
 /// The calling thread's place in its warp.
 unsigned lane();
 /// Ends the kernel as a failed assertion does.
@@ -36,18 +38,10 @@ T shuffle(unsigned mask, T value, unsigned source) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);
-  const std::uint64_t* all = warp_exchange(WarpOperation::shuffle, mask, bits);
+  bits = shuffle_bits(mask, bits, source);
   T result;
-  std::memcpy(&result, &all[source], sizeof result);
+  std::memcpy(&result, &bits, sizeof result);
   return result;
-}
-
-/// A bit for each lane whose predicate holds.
-inline unsigned vote(unsigned mask, bool predicate) {
-  const std::uint64_t* all = warp_exchange(WarpOperation::vote, mask, predicate ? 1 : 0);
-  unsigned result = 0;
-  for (unsigned i = 0; i < 32; ++i) result |= static_cast<unsigned>(all[i]) << i;
-  return result & mask;
 }
 
 // Not instrumented: its two accesses are one, and atomic.
@@ -62,7 +56,7 @@ __attribute__((no_sanitize("thread"))) T atomic_update(T* address, Update update
 }  // namespace cuda_sim
 
 inline void __syncthreads() { cuda_sim::block_barrier(); }
-inline void __syncwarp(unsigned mask = 0xffffffffU) { cuda_sim::warp_exchange(cuda_sim::WarpOperation::sync, mask, 0); }
+inline void __syncwarp(unsigned mask = 0xffffffffU) { cuda_sim::warp_barrier(mask); }
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 [[noreturn]] inline void __trap() { cuda_sim::trap(); }
