@@ -5,13 +5,13 @@ load("//tools/bazel:cc.bzl", "tr_cc_library")
 # What -fsanitize=thread inserts calls our functions: it is a flag for the compiler only, libtsan is not linked. Code
 # cannot be instrumented for AddressSanitizer too; there, kernels are watched by that alone.
 _INSTRUMENTED = select({
-    Label("//tests/cuda_sim:asan"): [],
+    "//tests/cuda_sim:asan": [],
     "//conditions:default": ["-fsanitize=thread"],
 })
 
 # --config=tsan links libtsan, whose functions have the same names, and knows nothing of fibers.
 CUDA_SIM_COMPATIBLE_WITH = select({
-    Label("//tests/cuda_sim:tsan"): [Label("//tests/cuda_sim:never")],
+    "//tests/cuda_sim:tsan": [Label("//tests/cuda_sim:never")],
     "//conditions:default": [],
 })
 
@@ -40,7 +40,7 @@ def cuda_sim_library(name, srcs, hdrs = [], deps = [], copts = [], textual_hdrs 
             outs = [wrapper],
             cmd = "echo '#include \"%s/%s\"' > $@" % (native.package_name(), kernel),
         )
-    common = [Label("//tests/cuda_sim")]
+    common = ["//tests/cuda_sim"]
     if kernels:
         tr_cc_library(
             name = name + "_kernels",

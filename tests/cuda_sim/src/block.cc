@@ -1,5 +1,7 @@
 #include "tests/cuda_sim/src/block.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -12,9 +14,7 @@ namespace {
 
 constexpr std::uint32_t most_threads = 1024;
 
-std::string triple(const uint3& at) {
-  return "(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) + ")";
-}
+std::string triple(const uint3& at) { return fmt::format("({}, {}, {})", at.x, at.y, at.z); }
 
 uint3 unfold(std::uint32_t index, const dim3& counts) {
   return {index % counts.x, index / counts.x % counts.y, index / counts.x / counts.y};

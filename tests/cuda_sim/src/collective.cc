@@ -10,7 +10,7 @@
 namespace cuda_sim {
 namespace {
 
-/// Half types are summed in float and rounded after each rank, as a ring does.
+/// In the order of the ranks; each step rounds to the type, as a ring does.
 template <class T>
 void reduce(const Rendezvous& rendezvous, std::size_t count, ncclRedOp_t op) {
   std::vector<T> total(count);

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "nccl.h"
@@ -19,6 +20,12 @@ struct Clique {
   bool aborted = false;
   std::vector<std::uint64_t> next;  // call, of each rank
   std::map<std::uint64_t, std::shared_ptr<Rendezvous>> open;
+  /// Calls that were made outside a group.
+  struct Alone {
+    std::uint64_t number;
+    std::thread::id thread;
+  };
+  std::vector<Alone> alone;
 };
 
 /// One rank's part in a collective.

@@ -27,7 +27,7 @@ struct HostThread {
   int device = 0;
   cudaError_t last_error = cudaSuccess;
   int group_depth = 0;
-  std::vector<std::function<void()>> group;  // calls of NCCL that wait for the group's end
+  std::vector<std::function<cudaError_t()>> group;  // calls of NCCL that wait for the group's end
 };
 
 /// Everything behind the C functions, one machine. Its members expect that the caller holds the lock.
