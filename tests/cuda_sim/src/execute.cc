@@ -127,6 +127,7 @@ void Simulator::run_kernel(const Grid& grid, Space device, const Range& argument
   const std::string failure = runner_.run(grid, random_(), [this] { watch_.end_block(); });
   KernelAccesses touched = watch_.finish();
   if (!failure.empty()) fail_device(device, runner_.failure_code(), failure);
+  if (watch_.take_unset_reads()) found(grid.name + " reads shared memory that no thread of the block wrote before");
   auto& count = kernels_[grid.name];
   count.name = grid.name;
   ++count.launches;

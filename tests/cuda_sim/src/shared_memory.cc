@@ -69,6 +69,7 @@ std::optional<std::uint32_t> SharedMemory::access(Address address, std::size_t b
       at.writer = by;
       at.write_mask |= mask;
     } else {
+      if (at.write_mask == 0 && at.read_masks[0] == 0) unset_reads_.insert(key);
       note_reader(at, mask, by);
     }
     address = next;
@@ -78,11 +79,20 @@ std::optional<std::uint32_t> SharedMemory::access(Address address, std::size_t b
 
 void SharedMemory::end_block() {
   for (const Address key : written_) {
+    ever_written_.insert(key);
     std::memset(reinterpret_cast<void*>(key * granule), 0xff, granule);  // NOLINT(performance-no-int-to-ptr)
   }
   written_.clear();
   ++block_;
   used_ = 0;
+}
+
+bool SharedMemory::take_unset_reads() {
+  const bool result = std::any_of(unset_reads_.begin(), unset_reads_.end(),
+                                  [&](Address key) { return ever_written_.count(key) != 0; });
+  unset_reads_.clear();
+  ever_written_.clear();
+  return result;
 }
 
 }  // namespace cuda_sim

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "tests/cuda_sim/src/range.h"
@@ -32,6 +32,8 @@ class SharedMemory {
   std::size_t written_bytes() const { return written_.size() * granule; }
   /// Poisons what the block wrote, and forgets it.
   void end_block();
+  /// Whether since the last call a block read what only another block wrote, or what was written after.
+  bool take_unset_reads();
 
  private:
   static constexpr std::size_t granule = 4;
@@ -53,6 +55,7 @@ class SharedMemory {
 
   std::vector<Cell> cells_;
   std::vector<Address> written_;
+  std::unordered_set<Address> unset_reads_, ever_written_;
   std::uint64_t block_ = 1;
   std::size_t used_ = 0;
 };

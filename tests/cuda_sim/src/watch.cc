@@ -23,18 +23,14 @@ bool holds(const std::vector<Range>& ranges, Address address) {
   return next != ranges.begin() && std::prev(next)->contains(address);
 }
 
-Range built_in_variables() {
-  const std::vector<Range> all = {range_of(&threadIdx, sizeof threadIdx), range_of(&blockIdx, sizeof blockIdx),
-                                  range_of(&blockDim, sizeof blockDim), range_of(&gridDim, sizeof gridDim)};
-  Range hull = all[0];
-  for (const Range& one : all) hull = {std::min(hull.begin, one.begin), std::max(hull.end, one.end)};
-  return hull;
-}
-
 }  // namespace
 
 Watch::Watch(const Memory& memory, BlockRunner& runner)
-    : memory_(memory), runner_(runner), built_in_(built_in_variables()), stacks_(runner.stacks()) {
+    : memory_(memory),
+      runner_(runner),
+      built_in_{range_of(&threadIdx, sizeof threadIdx), range_of(&blockIdx, sizeof blockIdx),
+                range_of(&blockDim, sizeof blockDim), range_of(&gridDim, sizeof gridDim)},
+      stacks_(runner.stacks()) {
   for (const auto& window : memory.windows()) touched_.push_back(std::make_unique<Touched>(window->begin()));
 }
 
@@ -49,6 +45,7 @@ void Watch::start(Space device, const Range& arguments) {
   loaded_ = stored_ = 0;
   for (const auto& each : touched_) each->start();
   shared_.end_block();
+  shared_.take_unset_reads();
 }
 
 KernelAccesses Watch::finish() {
@@ -78,7 +75,10 @@ void Watch::access(Address address, std::size_t bytes, bool write, bool atomic) 
 }
 
 void Watch::access_elsewhere(Address address, std::size_t bytes, bool write, bool atomic) {
-  if (stacks_.contains(address) || built_in_.contains(address) || arguments_.contains(address)) return;
+  for (const Range& variable : built_in_) {
+    if (variable.contains(address)) return;
+  }
+  if (stacks_.contains(address) || arguments_.contains(address)) return;
   if (holds(statics_, address)) {
     access_shared(address, bytes, write, atomic);
     return;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -30,6 +31,7 @@ class Watch {
 
   void start(Space device, const Range& arguments);
   void end_block() { shared_.end_block(); }
+  bool take_unset_reads() { return shared_.take_unset_reads(); }
   KernelAccesses finish();
 
   /// On the kernel's fiber.
@@ -51,8 +53,8 @@ class Watch {
   BlockRunner& runner_;
   std::vector<std::unique_ptr<Touched>> touched_;  // of the host, then of each device
   SharedMemory shared_;
-  std::vector<Range> statics_;  // where the program and its libraries have their variables
-  Range built_in_;
+  std::vector<Range> statics_;     // where the program and its libraries have their variables
+  std::array<Range, 4> built_in_;  // threadIdx and its like
   Range stacks_;
 
   const Window* window_ = nullptr;
