@@ -44,7 +44,7 @@ Allocation& Window::allocate(std::size_t bytes, int id, std::size_t gap) {
 
 void Window::free(Address begin) {
   const Range range = live_.at(begin).range;
-  live_.erase(begin);
+  freed_.insert(live_.extract(begin));
   bytes_ -= range.bytes();
   // Whole pages go back, and touching them faults; at the edges other allocations may lie in the same page.
   const Address first = round_up(range.begin, page), last = range.end / page * page;
@@ -53,9 +53,9 @@ void Window::free(Address begin) {
   }
 }
 
-const Allocation* Window::find(Address address) const {
-  auto next = live_.upper_bound(address);
-  if (next == live_.begin()) return nullptr;
+const Allocation* Window::find_in(const std::map<Address, Allocation>& all, Address address) {
+  const auto next = all.upper_bound(address);
+  if (next == all.begin()) return nullptr;
   const Allocation& candidate = std::prev(next)->second;
   return candidate.range.contains(address) ? &candidate : nullptr;
 }
@@ -129,7 +129,8 @@ std::vector<int> Memory::pointers_in(const void* data, std::size_t bytes, std::v
     if (allocation == nullptr) allocation = window->find(word - 1);
     if (allocation != nullptr) {
       ids.push_back(allocation->id);
-    } else {
+    } else if (window->was_freed(word)) {
+      // Padding between arguments holds anything, so an address that was never given out says nothing.
       stale.push_back(word);
     }
   }

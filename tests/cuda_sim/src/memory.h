@@ -42,16 +42,20 @@ class Window {
   Allocation& allocate(std::size_t bytes, int id, std::size_t gap);
   void free(Address begin);
   /// The live allocation that holds the address, or nullptr.
-  const Allocation* find(Address address) const;
+  const Allocation* find(Address address) const { return find_in(live_, address); }
   const std::map<Address, Allocation>& live() const { return live_; }
+  /// Whether the address was in an allocation that is freed.
+  bool was_freed(Address address) const { return find_in(freed_, address) != nullptr; }
   std::size_t bytes() const { return bytes_; }
 
  private:
   static constexpr std::size_t window_bytes = std::size_t{1} << 36;
 
+  static const Allocation* find_in(const std::map<Address, Allocation>& all, Address address);
+
   Space space_;
   Address begin_ = 0, used_end_ = 0;
-  std::map<Address, Allocation> live_;
+  std::map<Address, Allocation> live_, freed_;
   std::size_t bytes_ = 0;
 };
 
@@ -73,7 +77,7 @@ class Memory {
   std::string describe(const Range& range) const;
   /// What was ever allocated, by id: whether it still lives.
   bool alive(int id) const { return alive_[static_cast<std::size_t>(id)]; }
-  /// Ids of the allocations that words of the bytes point into. Throws nothing; stale pointers are put into `stale`.
+  /// Ids of the allocations that words of the bytes point into. Those that point into freed ones are put into `stale`.
   std::vector<int> pointers_in(const void* data, std::size_t bytes, std::vector<Address>& stale) const;
   const std::vector<std::unique_ptr<Window>>& windows() const { return windows_; }
 
