@@ -70,7 +70,7 @@ std::shared_ptr<Rendezvous> join(const CollectiveCall& call) {
   std::shared_ptr<Rendezvous>& rendezvous = clique.open[number];
   if (rendezvous == nullptr) {
     rendezvous = std::make_shared<Rendezvous>();
-    rendezvous->clique = call.clique;
+    rendezvous->clique = &clique;
     rendezvous->parts.resize(static_cast<std::size_t>(clique.ranks));
   }
   const std::shared_ptr<Rendezvous> result = rendezvous;
