@@ -43,7 +43,7 @@ struct CollectiveCall {
 
 /// The parts of one collective, as they come to the heads of their streams.
 struct Rendezvous {
-  const Clique* clique = nullptr;  // which the calls keep alive
+  const Clique* clique = nullptr;       // which the calls keep alive
   std::vector<const Operation*> parts;  // of each rank, nullptr before it is there
   std::vector<After> after;
   std::size_t there = 0;
