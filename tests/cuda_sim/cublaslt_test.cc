@@ -24,9 +24,9 @@ struct Matrix {
 
   Matrix(cudaDataType type, int row_count, int col_count, bool by_rows, int gap, float first)
       : rows(row_count), cols(col_count), ld((by_rows ? col_count : row_count) + gap), row_major(by_rows) {
-    values.resize(static_cast<std::size_t>(ld * (by_rows ? row_count : col_count)), T(-100.0F));
+    values.resize(static_cast<std::size_t>(ld) * static_cast<std::size_t>(by_rows ? row_count : col_count), T(-100.0F));
     for (int row = 0; row < rows; ++row) {
-      for (int col = 0; col < cols; ++col) values[at(row, col)] = T(std::sin(first += 1.0F));
+      for (int col = 0; col < cols; ++col) values[index(row, col)] = T(std::sin(first += 1.0F));
     }
     data = device_array(values);
     const std::int32_t order = by_rows ? CUBLASLT_ORDER_ROW : CUBLASLT_ORDER_COL;
@@ -39,11 +39,13 @@ struct Matrix {
   Matrix(const Matrix&) = delete;
   Matrix& operator=(const Matrix&) = delete;
 
-  std::size_t at(int row, int col) const {
-    return static_cast<std::size_t>(row_major ? row * ld + col : col * ld + row);
+  std::size_t index(int row, int col) const {
+    return static_cast<std::size_t>(row_major ? row : col) * static_cast<std::size_t>(ld) +
+           static_cast<std::size_t>(row_major ? col : row);
   }
-  float value(int row, int col, bool transpose) const {
-    return static_cast<float>(transpose ? values[at(col, row)] : values[at(row, col)]);
+  /// Of the matrix, or of its transpose.
+  float value(int i, int j, bool transpose) const {
+    return static_cast<float>(transpose ? values[index(j, i)] : values[index(i, j)]);
   }
 };
 
@@ -109,10 +111,10 @@ void check_products(cudaDataType a_type, cudaDataType d_type, float tolerance) {
       for (int col = 0; col < n; ++col) {
         double expected = 0.5 * d.value(row, col, false);
         for (int i = 0; i < k; ++i) expected += 2.0 * a.value(row, i, ta) * b.value(i, col, tb);
-        CHECK(std::abs(static_cast<float>(result[d.at(row, col)]) - expected) <= tolerance);
+        CHECK(std::abs(static_cast<float>(result[d.index(row, col)]) - expected) <= tolerance);
       }
     }
-    CHECK(static_cast<float>(result[d.at(m - 1, n - 1) + 1]) == -100.0F);
+    CHECK(static_cast<float>(result[d.index(m - 1, n - 1) + 1]) == -100.0F);
     CHECK(all_findings() == "");
   }
 }

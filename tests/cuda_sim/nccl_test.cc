@@ -63,6 +63,7 @@ TEST_CASE("host threads, one a rank, meet") {
     reset(seed);
     const Ranks ranks;
     std::vector<std::thread> threads;
+    threads.reserve(3);
     for (int rank = 0; rank < 3; ++rank) {
       threads.emplace_back([&ranks, rank] {
         cudaSetDevice(rank);

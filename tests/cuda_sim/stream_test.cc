@@ -138,15 +138,15 @@ TEST_SUITE("what only instrumented kernels show" * doctest::skip(!cuda_sim::inst
 
   TEST_CASE("a wait that no conflict needs is redundant, one that a single conflict needs is not") {
     cuda_sim::reset();
-    const cudaStream_t first = make_stream(), second = make_stream(), third = make_stream();
+    const cudaStream_t first = make_stream(), second = make_stream(), last = make_stream();
     float* a = device_array<float>(n);
     float* b = device_array<float>(n);
     float* c = device_array<float>(n);
     put_set(a, 1, first);
     join(first, second);
     put_increment(a, b, second);
-    join(second, third);
-    put_set(c, 0, third);
+    join(second, last);
+    put_set(c, 0, last);
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(all_findings() == "");
     const std::vector<std::string> redundant = cuda_sim::redundant_waits();

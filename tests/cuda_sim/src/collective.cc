@@ -73,7 +73,7 @@ std::shared_ptr<Rendezvous> join(const CollectiveCall& call) {
     rendezvous->clique = &clique;
     rendezvous->parts.resize(static_cast<std::size_t>(clique.ranks));
   }
-  const std::shared_ptr<Rendezvous> result = rendezvous;
+  std::shared_ptr<Rendezvous> result = rendezvous;
   // All ranks have it: nobody will ask again.
   if (std::all_of(clique.next.begin(), clique.next.end(), [=](std::uint64_t next) { return next > number; })) {
     clique.open.erase(number);

@@ -27,7 +27,7 @@ std::uint64_t Simulator::source_hash(const Operation& operation) const {
   const Range& source = operation.pinned_source;
   const Allocation* allocation = source.bytes() == 0 ? nullptr : memory_.find(source.begin);
   // Where devices write too, a change says nothing about the host.
-  if (allocation == nullptr || written_by_devices_.count(allocation->id) != 0) return 0;
+  if (allocation == nullptr || written_by_devices_.contains(allocation->id)) return 0;
   const auto* data = reinterpret_cast<const char*>(source.begin);  // NOLINT(performance-no-int-to-ptr)
   return std::hash<std::string_view>{}({data, source.bytes()}) | 1U;
 }

@@ -49,7 +49,9 @@ void Window::free(Address begin) {
   // Whole pages go back, and touching them faults; at the edges other allocations may lie in the same page.
   const Address first = round_up(range.begin, page), last = range.end / page * page;
   if (first < last) {
-    mmap(pointer(first), last - first, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    void* const at =
+        mmap(pointer(first), last - first, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    if (at == MAP_FAILED) throw std::bad_alloc();
   }
 }
 

@@ -16,6 +16,8 @@ namespace cuda_sim {
 /// Where an allocation lies: a device's number, or host for pinned memory.
 using Space = int;
 inline constexpr Space host_space = -1;
+/// Its place among all: the host comes first.
+inline std::size_t place(Space space) { return static_cast<std::size_t>(space) + 1; }
 
 struct Allocation {
   int id;
@@ -69,7 +71,7 @@ class Memory {
   bool free(Space space, const void* begin);
   /// The window, and in it the live allocation if there is one, that holds the address.
   const Window* window_of(Address address) const;
-  Window& window(Space space) { return *windows_[static_cast<std::size_t>(space + 1)]; }
+  Window& window(Space space) { return *windows_[place(space)]; }
   const Allocation* find(Address address) const;
   /// The range lies inside one live allocation.
   bool holds(const Range& range) const;

@@ -89,7 +89,7 @@ void SharedMemory::end_block() {
 
 bool SharedMemory::take_unset_reads() {
   const bool result =
-      std::any_of(unset_reads_.begin(), unset_reads_.end(), [&](Address key) { return ever_written_.count(key) != 0; });
+      std::any_of(unset_reads_.begin(), unset_reads_.end(), [&](Address key) { return ever_written_.contains(key); });
   unset_reads_.clear();
   ever_written_.clear();
   return result;

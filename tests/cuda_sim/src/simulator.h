@@ -55,8 +55,10 @@ class Simulator {
   std::vector<std::string> redundant_waits() const { return order_.redundant_waits(); }
 
   // Failures on demand.
-  void plan_failure(std::string function, int nth, int status) { call_failures_.push_back({function, nth, status}); }
-  void plan_operation_failure(std::string name, int nth) { operation_failures_.push_back({name, nth, 0}); }
+  void plan_failure(std::string function, int nth, int status) {
+    call_failures_.push_back({std::move(function), nth, status});
+  }
+  void plan_operation_failure(std::string name, int nth) { operation_failures_.push_back({std::move(name), nth, 0}); }
   void set_patience(int milliseconds) { patience_ = std::chrono::milliseconds(milliseconds); }
   /// Counts the call; the status it shall fail with, or 0.
   int count_call(std::string_view function);

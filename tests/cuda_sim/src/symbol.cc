@@ -44,7 +44,8 @@ std::string short_name(const std::string& mangled) {
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status),
                                                     std::free);
   std::string name = status == 0 ? text.get() : mangled;
-  for (std::size_t at; (at = name.find("(anonymous namespace)::")) != std::string::npos;) name.erase(at, 23);
+  const std::string local = "(anonymous namespace)::";
+  for (std::size_t at = name.find(local); at != std::string::npos; at = name.find(local)) name.erase(at, local.size());
   int depth = 0;
   std::size_t begin = 0, end = name.size();
   for (std::size_t i = 0; i < end; ++i) {

@@ -54,33 +54,34 @@ void touch_atomic(const void* address, std::size_t bytes) {
 extern "C" {
 
 void __tsan_init() { hooks.instrumented = true; }
-void __tsan_func_entry(void*) {}
+void __tsan_func_entry(const void*) {}
 void __tsan_func_exit() {}
 
-void __tsan_read1(void* address) { touch(address, 1, false); }
-void __tsan_write1(void* address) { touch(address, 1, true); }
-void __tsan_read2(void* address) { touch_aligned(address, 2, false); }
-void __tsan_unaligned_read2(void* address) { touch(address, 2, false); }
-void __tsan_write2(void* address) { touch_aligned(address, 2, true); }
-void __tsan_unaligned_write2(void* address) { touch(address, 2, true); }
-void __tsan_read4(void* address) { touch_aligned(address, 4, false); }
-void __tsan_unaligned_read4(void* address) { touch(address, 4, false); }
-void __tsan_write4(void* address) { touch_aligned(address, 4, true); }
-void __tsan_unaligned_write4(void* address) { touch(address, 4, true); }
-void __tsan_read8(void* address) { touch_aligned(address, 8, false); }
-void __tsan_unaligned_read8(void* address) { touch(address, 8, false); }
-void __tsan_write8(void* address) { touch_aligned(address, 8, true); }
-void __tsan_unaligned_write8(void* address) { touch(address, 8, true); }
-void __tsan_read16(void* address) { touch_aligned(address, 16, false); }
-void __tsan_unaligned_read16(void* address) { touch(address, 16, false); }
-void __tsan_write16(void* address) { touch_aligned(address, 16, true); }
-void __tsan_unaligned_write16(void* address) { touch(address, 16, true); }
+void __tsan_read1(const void* address) { touch(address, 1, false); }
+void __tsan_write1(const void* address) { touch(address, 1, true); }
+void __tsan_read2(const void* address) { touch_aligned(address, 2, false); }
+void __tsan_unaligned_read2(const void* address) { touch(address, 2, false); }
+void __tsan_write2(const void* address) { touch_aligned(address, 2, true); }
+void __tsan_unaligned_write2(const void* address) { touch(address, 2, true); }
+void __tsan_read4(const void* address) { touch_aligned(address, 4, false); }
+void __tsan_unaligned_read4(const void* address) { touch(address, 4, false); }
+void __tsan_write4(const void* address) { touch_aligned(address, 4, true); }
+void __tsan_unaligned_write4(const void* address) { touch(address, 4, true); }
+void __tsan_read8(const void* address) { touch_aligned(address, 8, false); }
+void __tsan_unaligned_read8(const void* address) { touch(address, 8, false); }
+void __tsan_write8(const void* address) { touch_aligned(address, 8, true); }
+void __tsan_unaligned_write8(const void* address) { touch(address, 8, true); }
+void __tsan_read16(const void* address) { touch_aligned(address, 16, false); }
+void __tsan_unaligned_read16(const void* address) { touch(address, 16, false); }
+void __tsan_write16(const void* address) { touch_aligned(address, 16, true); }
+void __tsan_unaligned_write16(const void* address) { touch(address, 16, true); }
 
-void __tsan_read_range(void* address, unsigned long bytes) { touch(address, bytes, false); }
-void __tsan_write_range(void* address, unsigned long bytes) { touch(address, bytes, true); }
-void __tsan_vptr_update(void** address, void*) { touch(address, sizeof *address, true); }
-void __tsan_vptr_read(void** address) { touch(address, sizeof *address, false); }
+void __tsan_read_range(const void* address, unsigned long bytes) { touch(address, bytes, false); }
+void __tsan_write_range(const void* address, unsigned long bytes) { touch(address, bytes, true); }
+void __tsan_vptr_update(void* const* address, const void*) { touch(address, sizeof *address, true); }
+void __tsan_vptr_read(void* const* address) { touch(address, sizeof *address, false); }
 
+// NOLINTBEGIN(readability-non-const-parameter): it does not see that the built-in functions write.
 unsigned char __tsan_atomic8_load(const volatile unsigned char* address, int) {
   return __atomic_load_n(address, __ATOMIC_SEQ_CST);
 }
@@ -108,5 +109,6 @@ unsigned long __tsan_atomic64_fetch_add(volatile unsigned long* address, unsigne
 unsigned long __tsan_atomic64_exchange(volatile unsigned long* address, unsigned long value, int) {
   return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);
 }
+// NOLINTEND(readability-non-const-parameter)
 
 }  // extern "C"

@@ -39,7 +39,7 @@ void Watch::start(Space device, const Range& arguments) {
     dl_iterate_phdr(add_segments, &statics_);
     statics_ = merged(statics_);
   }
-  window_ = memory_.windows()[static_cast<std::size_t>(device + 1)].get();
+  window_ = memory_.windows()[place(device)].get();
   local_ = &touched(device);
   arguments_ = arguments;
   loaded_ = stored_ = 0;

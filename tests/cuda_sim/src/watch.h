@@ -43,7 +43,7 @@ class Watch {
   }
 
  private:
-  Touched& touched(Space space) { return *touched_[static_cast<std::size_t>(space + 1)]; }
+  Touched& touched(Space space) { return *touched_[place(space)]; }
   void access_elsewhere(Address address, std::size_t bytes, bool write, bool atomic);
   void access_shared(Address address, std::size_t bytes, bool write, bool atomic);
   [[noreturn]] void stray(Address address, std::size_t bytes, bool write);
