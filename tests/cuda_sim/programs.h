@@ -33,11 +33,11 @@ inline cudaEvent_t make_event() {
   return event;
 }
 
-/// The second stream goes on when the first has come to this place.
-inline void join(cudaStream_t first, cudaStream_t second) {
+/// The one stream goes on when the other has come to this place.
+inline void join(cudaStream_t before, cudaStream_t after) {
   const cudaEvent_t event = make_event();
-  REQUIRE(cudaEventRecord(event, first) == cudaSuccess);
-  REQUIRE(cudaStreamWaitEvent(second, event) == cudaSuccess);
+  REQUIRE(cudaEventRecord(event, before) == cudaSuccess);
+  REQUIRE(cudaStreamWaitEvent(after, event) == cudaSuccess);
 }
 
 template <class T>

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <bit>
 
-// One set for the program, as in CUDA; only the thread that holds the simulator's lock runs kernels.
-uint3 threadIdx, blockIdx;
-dim3 blockDim, gridDim;
-
 namespace cuda_sim {
+
+// The built-in variables as the stand-in sees them, under the names that kernels link against. One set for the program;
+// only the thread that holds the simulator's lock runs kernels.
+uint3 thread_index __asm__("threadIdx");
+uint3 block_index __asm__("blockIdx");
+dim3 block_size __asm__("blockDim");
+dim3 grid_size __asm__("gridDim");
+
 namespace {
 
 constexpr std::uint32_t most_threads = 1024;
@@ -27,8 +31,8 @@ BlockRunner::BlockRunner() : stacks_(most_threads + 1), stack_range_(stacks_.all
 std::string BlockRunner::run(const Grid& grid, std::uint64_t seed, const std::function<void()>& end_block) {
   grid_ = &grid;
   failure_.clear();
-  blockDim = grid.threads;
-  gridDim = grid.blocks;
+  block_size = grid.threads;
+  grid_size = grid.blocks;
   count_ = grid.threads.x * grid.threads.y * grid.threads.z;
   reversed_ = (seed & 1U) != 0;
   rotation_ = static_cast<std::uint32_t>((seed >> 8) % count_);
@@ -44,7 +48,7 @@ std::string BlockRunner::run(const Grid& grid, std::uint64_t seed, const std::fu
 }
 
 void BlockRunner::start_block(std::uint32_t block) {
-  blockIdx = unfold(block, grid_->blocks);
+  block_index = unfold(block, grid_->blocks);
   threads_.assign(count_, ThreadState{});
   warps_.resize((count_ + 31) / 32);
   for (std::uint32_t i = 0; i < warps_.size(); ++i) {
@@ -122,7 +126,7 @@ void BlockRunner::run_fresh_threads() {
 void BlockRunner::turn_to(std::uint32_t thread) {
   current_ = thread;
   threads_[thread].state = State::running;
-  threadIdx = unfold(thread, grid_->threads);
+  thread_index = unfold(thread, grid_->threads);
 }
 
 void BlockRunner::wait(State state) {
@@ -177,7 +181,7 @@ void BlockRunner::fail(const std::string& what, cudaError_t code) {
 }
 
 std::string BlockRunner::place(std::uint32_t thread) const {
-  return "thread " + triple(unfold(thread, grid_->threads)) + " of block " + triple(blockIdx) + " of " + grid_->name;
+  return "thread " + triple(unfold(thread, grid_->threads)) + " of block " + triple(block_index) + " of " + grid_->name;
 }
 
 std::string BlockRunner::stuck() const {

@@ -25,12 +25,7 @@ bool holds(const std::vector<Range>& ranges, Address address) {
 
 }  // namespace
 
-Watch::Watch(const Memory& memory, BlockRunner& runner)
-    : memory_(memory),
-      runner_(runner),
-      built_in_{range_of(&threadIdx, sizeof threadIdx), range_of(&blockIdx, sizeof blockIdx),
-                range_of(&blockDim, sizeof blockDim), range_of(&gridDim, sizeof gridDim)},
-      stacks_(runner.stacks()) {
+Watch::Watch(const Memory& memory, BlockRunner& runner) : memory_(memory), runner_(runner), stacks_(runner.stacks()) {
   for (const auto& window : memory.windows()) touched_.push_back(std::make_unique<Touched>(window->begin()));
 }
 
@@ -75,9 +70,6 @@ void Watch::access(Address address, std::size_t bytes, bool write, bool atomic) 
 }
 
 void Watch::access_elsewhere(Address address, std::size_t bytes, bool write, bool atomic) {
-  for (const Range& variable : built_in_) {
-    if (variable.contains(address)) return;
-  }
   if (stacks_.contains(address) || arguments_.contains(address)) return;
   if (holds(statics_, address)) {
     access_shared(address, bytes, write, atomic);

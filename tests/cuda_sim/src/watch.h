@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -53,8 +52,7 @@ class Watch {
   BlockRunner& runner_;
   std::vector<std::unique_ptr<Touched>> touched_;  // of the host, then of each device
   SharedMemory shared_;
-  std::vector<Range> statics_;     // where the program and its libraries have their variables
-  std::array<Range, 4> built_in_;  // threadIdx and its like
+  std::vector<Range> statics_;  // where the program and its libraries have their variables
   Range stacks_;
 
   const Window* window_ = nullptr;

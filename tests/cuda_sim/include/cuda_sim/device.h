@@ -7,12 +7,12 @@
 
 #include "vector_types.h"
 
-// What a kernel may call to meet other threads. The built-in variables are global because CUDA's are; the stand-in sets
-// them each time it turns to another thread.
-extern uint3 threadIdx;
-extern uint3 blockIdx;
-extern dim3 blockDim;
-extern dim3 gridDim;
+// What a kernel may call to meet other threads. The built-in variables are global because CUDA's are; they are constant
+// for the thread that reads them, and the stand-in sets them each time it turns to another one.
+extern const uint3 threadIdx;
+extern const uint3 blockIdx;
+extern const dim3 blockDim;
+extern const dim3 gridDim;
 inline constexpr int warpSize = 32;
 
 namespace cuda_sim {
