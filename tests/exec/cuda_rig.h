@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kernels/cuda/collective.h"
+#include "tests/cuda_sim/control.h"
+#include "tr/base/bf16.h"
+#include "tr/dist/rank_pool.h"
+#include "tr/dist/slice.h"
+#include "tr/exec/cuda_executor.h"
+#include "tr/exec/initialize.h"
+#include "tr/plan/runtime.h"
+
+namespace tr {
+
+/// A planned model on some simulated GPUs, its steps ready to run on a batch of `rows`.
+class CudaRig {
+ public:
+  struct Config {
+    int ranks = 1;
+    int rows = 0;
+    /// Of a second training variant, as for the last batch of an epoch; 0 for none.
+    int last_rows = 0;
+    Precision precision = Precision::fp32;
+    bool share_memory = true;
+    bool fuse = true;
+    bool graph = true;
+    CrossEntropyLoss loss;
+    AnyOptimizer optimizer = SGD().momentum(0.0);
+    GradientClipping clipping;
+    std::optional<EMA> ema;
+  };
+  /// What prepare() makes of the variants, in this order.
+  static constexpr int train = 0;
+  static constexpr int evaluate = 1;
+  static constexpr int train_last = 2;
+
+  CudaRig(const ModelSpec& model, const Config& config) : config_(config) {
+    const UpdateRule rule{config.optimizer, config.clipping, config.ema};
+    std::vector<int> devices;
+    for (int rank = 0; rank < config.ranks; ++rank) {
+      devices.push_back(rank);
+      plans_.push_back(make_plan(model, with_update({.precision = config.precision,
+                                                     .train_rows = rows_of(rank, config.rows),
+                                                     .evaluate_rows = rows_of(rank, config.rows),
+                                                     .fuse = config.fuse,
+                                                     .share_memory = config.share_memory},
+                                                    rule)));
+      bind_settings(plans_.back(), config.loss, rule);
+      arenas_.emplace_back(plans_.back().memory, rank);
+    }
+    if (config.ranks > 1) group_ = std::make_unique<cuda::DeviceGroup>(devices);
+    pool_ = std::make_unique<RankPool>(config.ranks, [] {});
+    executors_.resize(plans_.size());
+    on_each_rank([&](int rank) { prepare(rank, rule); });
+    // Other ranks than the first start with something else, which nobody must see.
+    on_each_rank([&](int rank) {
+      init_all(plan(rank), arenas(rank), static_cast<std::uint64_t>(1 + rank));
+      if (group_ != nullptr) arenas(rank).share(*group_, rank);
+    });
+  }
+
+  template <class F>
+  void on_each_rank(F&& f) {
+    pool_->run([&](ThreadCommunicator& ranks) { f(ranks.rank()); });
+  }
+
+  void start(float rate, int slot = 0, int variant = train) {
+    on_each_rank([&](int rank) { executor(rank).start(variant, slot, rate); });
+  }
+  CudaStep wait(int slot = 0) {
+    std::vector<CudaStep> steps(plans_.size());
+    on_each_rank([&](int rank) { steps[static_cast<std::size_t>(rank)] = executor(rank).wait(slot); });
+    return steps.front();
+  }
+  CudaStep step(float rate, int slot = 0, int variant = train) {
+    start(rate, slot, variant);
+    return wait(slot);
+  }
+
+  static int rows_of(int rank, int rows, int ranks) { return static_cast<int>(slice_of(rows, rank, ranks).count); }
+  int rows_of(int rank, int rows) const { return rows_of(rank, rows, config_.ranks); }
+  const Plan& plan(int rank = 0) const { return plans_[static_cast<std::size_t>(rank)]; }
+  const CudaArenas& arenas(int rank = 0) const { return arenas_[static_cast<std::size_t>(rank)]; }
+  CudaExecutor& executor(int rank = 0) { return *executors_[static_cast<std::size_t>(rank)]; }
+
+  template <class T = float>
+  std::vector<T> values(int id, int rank = 0) const {
+    const DTensor& tensor = plan(rank).tensors[id].tensor;
+    std::vector<T> values(static_cast<std::size_t>(tensor.shape.size()));
+    arenas(rank).download(tensor, std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+  /// On every rank.
+  template <class T>
+  void set(int id, const std::vector<T>& values) {
+    for (int rank = 0; rank < config_.ranks; ++rank) {
+      arenas(rank).upload(plan(rank).tensors[id].tensor, std::as_bytes(std::span(values)));
+    }
+  }
+  std::int32_t steps() const { return values<std::int32_t>(plan().fixed[Scalar::step])[0]; }
+
+  /// Puts a batch of `rows` rows into the pinned memory of a slot: image(sample, feature) and label(sample).
+  template <class Image, class Label>
+  void fill(Image image, Label label, int slot = 0, int rows = 0) {
+    if (rows == 0) rows = config_.rows;
+    for (int rank = 0; rank < config_.ranks; ++rank) {
+      const Slice slice = slice_of(rows, rank, config_.ranks);
+      const std::int64_t features = plan().tensors[plan().fixed.data[0]].tensor.shape.sample_size();
+      for (std::int64_t i = 0; i < slice.count; ++i) {
+        const int sample = static_cast<int>(slice.first + i);
+        executor(rank).labels(slot)[i] = label(sample);
+        for (std::int64_t c = 0; c < features; ++c) {
+          const auto x = static_cast<float>(image(sample, static_cast<int>(c)));
+          const std::int64_t at = i * features + c;
+          if (config_.precision == Precision::fp32) {
+            reinterpret_cast<float*>(executor(rank).images(slot))[at] = x;
+          } else {
+            reinterpret_cast<Bf16*>(executor(rank).images(slot))[at] = to_bf16(x);
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  void prepare(int rank, const UpdateRule& rule) {
+    auto& executor = executors_[static_cast<std::size_t>(rank)];
+    executor = std::make_unique<CudaExecutor>(plan(rank), arenas(rank), rule, CudaSettings{.graph = config_.graph},
+                                              group_.get(), rank);
+    const int rows = rows_of(rank, config_.rows);
+    executor->prepare({.kind = GraphKind::train, .rows = rows, .total_rows = config_.rows});
+    executor->prepare({.kind = GraphKind::evaluate,
+                       .rows = rows,
+                       .total_rows = config_.rows,
+                       .averaged = config_.ema && config_.ema->evaluates()});
+    if (config_.last_rows > 0) {
+      executor->prepare({.kind = GraphKind::train,
+                         .rows = rows_of(rank, config_.last_rows),
+                         .total_rows = config_.last_rows});
+    }
+    executor->finish();
+  }
+
+  Config config_;
+  std::vector<Plan> plans_;
+  std::vector<CudaArenas> arenas_;
+  std::unique_ptr<cuda::DeviceGroup> group_;
+  std::vector<std::unique_ptr<CudaExecutor>> executors_;
+  std::unique_ptr<RankPool> pool_;
+};
+
+}  // namespace tr
