@@ -1,11 +1,15 @@
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/cuda/collective.h"
@@ -18,6 +22,14 @@
 #include "tr/plan/runtime.h"
 
 namespace tr {
+
+/// What the stand-in found, and which waits it saw to be of no use.
+inline void check_findings() {
+  for (const std::string& finding : cuda_sim::findings()) FAIL_CHECK(finding);
+}
+inline void check_waits() {
+  for (const std::string& wait : cuda_sim::redundant_waits()) FAIL_CHECK("redundant: ", wait);
+}
 
 /// A planned model on some simulated GPUs, its steps ready to run on a batch of `rows`.
 class CudaRig {
@@ -41,29 +53,40 @@ class CudaRig {
   static constexpr int evaluate = 1;
   static constexpr int train_last = 2;
 
-  CudaRig(const ModelSpec& model, const Config& config) : config_(config) {
-    const UpdateRule rule{config.optimizer, config.clipping, config.ema};
+  CudaRig(const ModelSpec& model, const Config& config) : CudaRig(plans_of(model, config), config) {}
+
+  /// Plans of one's own, one a rank.
+  CudaRig(std::vector<Plan> plans, const Config& config) : config_(config), plans_(std::move(plans)) {
     std::vector<int> devices;
     for (int rank = 0; rank < config.ranks; ++rank) {
       devices.push_back(rank);
-      plans_.push_back(make_plan(model, with_update({.precision = config.precision,
-                                                     .train_rows = rows_of(rank, config.rows),
-                                                     .evaluate_rows = rows_of(rank, config.rows),
-                                                     .fuse = config.fuse,
-                                                     .share_memory = config.share_memory},
-                                                    rule)));
-      bind_settings(plans_.back(), config.loss, rule);
-      arenas_.emplace_back(plans_.back().memory, rank);
+      bind_settings(plans_[static_cast<std::size_t>(rank)], config.loss, rule_of(config));
+      arenas_.emplace_back(plan(rank).memory, rank);
     }
     if (config.ranks > 1) group_ = std::make_unique<cuda::DeviceGroup>(devices);
     pool_ = std::make_unique<RankPool>(config.ranks, [] {});
     executors_.resize(plans_.size());
-    on_each_rank([&](int rank) { prepare(rank, rule); });
-    // Other ranks than the first start with something else, which nobody must see.
     on_each_rank([&](int rank) {
+      prepare(rank);
+      // Other ranks than the first start with something else, which nobody must see.
       init_all(plan(rank), arenas(rank), static_cast<std::uint64_t>(1 + rank));
       if (group_ != nullptr) arenas(rank).share(*group_, rank);
     });
+  }
+
+  static UpdateRule rule_of(const Config& config) { return {config.optimizer, config.clipping, config.ema}; }
+  static std::vector<Plan> plans_of(const ModelSpec& model, const Config& config) {
+    std::vector<Plan> plans;
+    for (int rank = 0; rank < config.ranks; ++rank) {
+      const int rows = rows_of(rank, config.rows, config.ranks);
+      plans.push_back(make_plan(model, with_update({.precision = config.precision,
+                                                    .train_rows = rows,
+                                                    .evaluate_rows = rows,
+                                                    .fuse = config.fuse,
+                                                    .share_memory = config.share_memory},
+                                                   rule_of(config))));
+    }
+    return plans;
   }
 
   template <class F>
@@ -104,6 +127,12 @@ class CudaRig {
       arenas(rank).upload(plan(rank).tensors[id].tensor, std::as_bytes(std::span(values)));
     }
   }
+  /// Every parameter, moment, average, working copy and scalar.
+  std::vector<std::byte> state(int rank = 0) const {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(plan(rank).memory.shared_bytes));
+    arenas(rank).download_shared(bytes);
+    return bytes;
+  }
   std::int32_t steps() const { return values<std::int32_t>(plan().fixed[Scalar::step])[0]; }
 
   /// Puts a batch of `rows` rows into the pinned memory of a slot: image(sample, feature) and label(sample).
@@ -112,7 +141,12 @@ class CudaRig {
     if (rows == 0) rows = config_.rows;
     for (int rank = 0; rank < config_.ranks; ++rank) {
       const Slice slice = slice_of(rows, rank, config_.ranks);
-      const std::int64_t features = plan().tensors[plan().fixed.data[0]].tensor.shape.sample_size();
+      const DTensor& data = plan().tensors[plan().fixed.data[0]].tensor;
+      const std::int64_t features = data.shape.sample_size();
+      executor(rank).wait_for_input(slot);
+      cuda_sim::host_writes(executor(rank).labels(slot), static_cast<std::size_t>(slice.count) * sizeof(std::int32_t));
+      cuda_sim::host_writes(executor(rank).images(slot),
+                            static_cast<std::size_t>(slice.count * features) * bytes_of(data.dtype));
       for (std::int64_t i = 0; i < slice.count; ++i) {
         const int sample = static_cast<int>(slice.first + i);
         executor(rank).labels(slot)[i] = label(sample);
@@ -130,10 +164,10 @@ class CudaRig {
   }
 
  private:
-  void prepare(int rank, const UpdateRule& rule) {
+  void prepare(int rank) {
     auto& executor = executors_[static_cast<std::size_t>(rank)];
-    executor = std::make_unique<CudaExecutor>(plan(rank), arenas(rank), rule, CudaSettings{.graph = config_.graph},
-                                              group_.get(), rank);
+    executor = std::make_unique<CudaExecutor>(plan(rank), arenas(rank), rule_of(config_),
+                                              CudaSettings{.graph = config_.graph}, group_.get(), rank);
     const int rows = rows_of(rank, config_.rows);
     executor->prepare({.kind = GraphKind::train, .rows = rows, .total_rows = config_.rows});
     executor->prepare({.kind = GraphKind::evaluate,
@@ -141,9 +175,8 @@ class CudaRig {
                        .total_rows = config_.rows,
                        .averaged = config_.ema && config_.ema->evaluates()});
     if (config_.last_rows > 0) {
-      executor->prepare({.kind = GraphKind::train,
-                         .rows = rows_of(rank, config_.last_rows),
-                         .total_rows = config_.last_rows});
+      executor->prepare(
+          {.kind = GraphKind::train, .rows = rows_of(rank, config_.last_rows), .total_rows = config_.last_rows});
     }
     executor->finish();
   }

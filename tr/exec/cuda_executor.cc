@@ -181,8 +181,7 @@ void CudaExecutor::Impl::finish() {
   }
 }
 
-void CudaExecutor::Impl::build(const CudaOps& ops, int slot, const CudaWorkspaces& workspaces,
-                               CudaSchedule& schedule) {
+void CudaExecutor::Impl::build(const CudaOps& ops, int slot, const CudaWorkspaces& workspaces, CudaSchedule& schedule) {
   const bool trains = ops.variant().kind == GraphKind::train;
   judged_ = !trains;
   if (trains) add_rate(schedule, slot);
@@ -272,7 +271,8 @@ void CudaExecutor::Impl::copy_input(const CudaOps& ops, int slot) {
 
 void CudaExecutor::Impl::start(int variant, int slot, float rate) {
   Slot& used = at(slot);
-  if (used.variant >= 0) throw StateError(fmt::format("start() on slot {}, whose last step nobody has waited for", slot));
+  if (used.variant >= 0)
+    throw StateError(fmt::format("start() on slot {}, whose last step nobody has waited for", slot));
   arenas_->make_current();
   const Prepared& what = *variants_[static_cast<std::size_t>(variant)];
   const Step& step = what.steps[static_cast<std::size_t>(slot)];
@@ -299,8 +299,8 @@ CudaStep CudaExecutor::Impl::wait(int slot) {
   cuda::check(cudaEventSynchronize(used.done.get()), "waiting for a step");
   const int variant = std::exchange(used.variant, -1);
   if (rank_.group != nullptr) rank_.group->require_healthy(rank_.rank, "waiting for a step");
-  const std::int64_t place = tensor(plan_->fixed.result[static_cast<std::size_t>(slot)]).offset -
-                             plan_->memory.offset_of(Region::r_result);
+  const std::int64_t place =
+      tensor(plan_->fixed.result[static_cast<std::size_t>(slot)]).offset - plan_->memory.offset_of(Region::r_result);
   CudaStep step;
   std::memcpy(step.metrics.sums.data(), used.results.data() + place, sizeof(step.metrics.sums));
   const CudaOps& ops = variants_[static_cast<std::size_t>(variant)]->ops;

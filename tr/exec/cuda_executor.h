@@ -65,9 +65,9 @@ class CudaExecutor {
   /// Returns when the batch in `slot` is no longer needed on the host.
   void wait_for_input(int slot);
   /// Returns when the step on `slot` is done. A training step that failed has changed no weight, moment or step number,
-  /// nor has any after it, until forget_failure(); they all report the first failure. Only a gradient that is not finite
-  /// can come to light when the update has begun; norms find it before. Throws StateError if no step was started, and
-  /// DeviceError if the GPU failed.
+  /// nor has any after it, until forget_failure(); they all report the first failure. Only a gradient that is not
+  /// finite can come to light when the update has begun; norms find it before. Throws StateError if no step was
+  /// started, and DeviceError if the GPU failed.
   CudaStep wait(int slot);
   /// Lets steps count again.
   void forget_failure();

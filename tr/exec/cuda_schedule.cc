@@ -25,9 +25,8 @@ bool overlap(const CudaAccess& a, const CudaAccess& b) {
 
 bool conflict(const CudaTask& a, const CudaTask& b) {
   return std::any_of(a.accesses.begin(), a.accesses.end(), [&](const CudaAccess& one) {
-    return std::any_of(b.accesses.begin(), b.accesses.end(), [&](const CudaAccess& other) {
-      return (one.written || other.written) && overlap(one, other);
-    });
+    return std::any_of(b.accesses.begin(), b.accesses.end(),
+                       [&](const CudaAccess& other) { return (one.written || other.written) && overlap(one, other); });
   });
 }
 
@@ -133,9 +132,7 @@ void CudaSchedule::seal_end(const Clock& known, const std::array<int, stream_cou
 
 void CudaSchedule::wait(cudaStream_t stream, int earlier) const {
   const CudaEvent& event =
-      earlier == begin
-          ? begin_
-          : events_[static_cast<std::size_t>(entries_[static_cast<std::size_t>(earlier)].event)];
+      earlier == begin ? begin_ : events_[static_cast<std::size_t>(entries_[static_cast<std::size_t>(earlier)].event)];
   cuda::check(cudaStreamWaitEvent(stream, event.get(), 0), "waiting for another stream");
 }
 
