@@ -24,6 +24,7 @@ struct Clique {
   struct Alone {
     std::uint64_t number;
     std::thread::id thread;
+    int rank;
   };
   std::vector<Alone> alone;
 };

@@ -28,11 +28,14 @@ void check_group(Simulator& sim, const ncclComm& comm) {
   const auto rank = static_cast<std::size_t>(comm.rank);
   const std::uint64_t number = clique.next[rank];
   if (sim.thread().group_depth == 0) {
-    const auto same = [&](const Clique::Alone& call) { return call.number == number && call.thread == me; };
-    if (std::any_of(clique.alone.begin(), clique.alone.end(), same)) {
+    // Captured calls of one rank all have the number of its next call.
+    const auto blocked = [&](const Clique::Alone& call) {
+      return call.number == number && call.thread == me && call.rank != comm.rank;
+    };
+    if (std::any_of(clique.alone.begin(), clique.alone.end(), blocked)) {
       sim.found("one thread calls a collective for several ranks outside ncclGroupStart() and ncclGroupEnd()");
     }
-    clique.alone.push_back({number, me});
+    clique.alone.push_back({number, me, comm.rank});
   }
   const std::uint64_t oldest = *std::min_element(clique.next.begin(), clique.next.end());
   std::erase_if(clique.alone, [=](const Clique::Alone& call) { return call.number < oldest; });
