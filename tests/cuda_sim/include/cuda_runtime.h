@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <tuple>
 #include <utility>
 
@@ -18,6 +19,18 @@ using Thread = void (*)(const void* kernel, const void* arguments);
 cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, std::shared_ptr<const void> arguments,
                    std::size_t argument_bytes, Thread thread);
 
+/// The parameters of a kernel without garbage between them, which could look like a pointer.
+template <class Parameters, class... Arguments>
+std::shared_ptr<const void> parameters_of(Arguments&&... arguments) {
+  struct Bytes {
+    alignas(Parameters) unsigned char data[sizeof(Parameters)] = {};
+  };
+  auto bytes = std::make_shared<Bytes>();
+  auto* parameters = new (bytes->data) Parameters(std::forward<Arguments>(arguments)...);
+  std::apply([](auto&... each) { (__builtin_clear_padding(&each), ...); }, *parameters);
+  return {std::move(bytes), parameters};
+}
+
 }  // namespace cuda_sim
 
 template <typename... ExpTypes, typename... ActTypes>
@@ -25,7 +38,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   if (config == nullptr || kernel == nullptr) return cudaErrorInvalidValue;
   using Parameters = std::tuple<ExpTypes...>;
   return cuda_sim::launch(*config, reinterpret_cast<const void*>(kernel),
-                          std::make_shared<const Parameters>(std::forward<ActTypes>(args)...), sizeof(Parameters),
+                          cuda_sim::parameters_of<Parameters>(std::forward<ActTypes>(args)...), sizeof(Parameters),
                           [](const void* function, const void* parameters) {
                             std::apply(reinterpret_cast<void (*)(ExpTypes...)>(const_cast<void*>(function)),
                                        *static_cast<const Parameters*>(parameters));
