@@ -333,7 +333,9 @@ void CudaExecutor::Impl::forget_failure() {
 
 void CudaExecutor::Impl::load_working_copies(WeightSource source) {
   arenas_->make_current();
-  update_.make_working_copies(source, streams_[Stream::compute]);
+  const cudaStream_t compute = streams_[Stream::compute];
+  update_.make_working_copies(source, compute);
+  cuda::check(cudaStreamSynchronize(compute), "making the working copies");
 }
 
 Metrics CudaExecutor::Impl::accumulated() {

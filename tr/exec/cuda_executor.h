@@ -72,8 +72,8 @@ class CudaExecutor {
   /// Lets steps count again.
   void forget_failure();
 
-  /// Makes the working copies from the weights or from their average, ahead of the next step: needed when the weights
-  /// were set from outside, before a variant that evaluates the average, and behind it.
+  /// Makes the working copies from the weights or from their average: needed when the weights were set from outside,
+  /// before a variant that evaluates the average, and behind it.
   void load_working_copies(WeightSource source);
   /// The metrics since the last reset, over all ranks; each has to ask.
   Metrics accumulated();
