@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstring>
 #include <memory>
-#include <new>
 #include <tuple>
 #include <utility>
 
@@ -26,9 +26,15 @@ std::shared_ptr<const void> parameters_of(Arguments&&... arguments) {
     alignas(Parameters) unsigned char data[sizeof(Parameters)] = {};
   };
   auto bytes = std::make_shared<Bytes>();
-  auto* parameters = new (bytes->data) Parameters(std::forward<Arguments>(arguments)...);
-  std::apply([](auto&... each) { (__builtin_clear_padding(&each), ...); }, *parameters);
-  return {std::move(bytes), parameters};
+  // Copied, not constructed in place: for a constructor the compiler would leave out the zeros.
+  Parameters parameters(std::forward<Arguments>(arguments)...);
+  const auto* begin = reinterpret_cast<const unsigned char*>(&parameters);
+  const auto copy = [&](auto& each) {
+    __builtin_clear_padding(&each);
+    std::memcpy(bytes->data + (reinterpret_cast<const unsigned char*>(&each) - begin), &each, sizeof(each));
+  };
+  std::apply([&](auto&... each) { (copy(each), ...); }, parameters);
+  return {bytes, bytes->data};
 }
 
 }  // namespace cuda_sim
