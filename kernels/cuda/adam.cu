@@ -6,7 +6,7 @@ namespace {
 
 struct AdamRule {
   struct Constants {
-    float kept;
+    float decoupled;
     float coupled;
     float beta1;
     float rest1;
@@ -25,7 +25,7 @@ struct AdamRule {
   __device__ Constants constants() const {
     const double lr = *scalars.lr;
     const double shrink = decay ? *scalars.weight_decay : 0.0;
-    return {static_cast<float>(decoupled ? 1.0 - lr * shrink : 1.0),
+    return {static_cast<float>(decoupled ? lr * shrink : 0.0),
             static_cast<float>(decoupled ? 0.0 : shrink),
             *scalars.beta1,
             static_cast<float>(1.0 - static_cast<double>(*scalars.beta1)),
@@ -43,7 +43,7 @@ struct AdamRule {
     m = fmaf(c.beta1, m, c.rest1 * decayed);
     v = fmaf(c.beta2, v, c.rest2 * (decayed * decayed));
     const float change = c.step * m / fmaf(sqrtf(v), c.root, c.eps);
-    return weight * c.kept - change;
+    return weight - fmaf(c.decoupled, weight, change);
   }
 };
 

@@ -17,7 +17,8 @@ struct AdvanceStep {
   const std::int32_t* skip = nullptr;
 };
 
-/// step ← step + 1; bias_correction ← 1 - β^step for both, in fp64 and rounded once, with the bits of the CPU.
+/// For the step to come: step ← step + 1; bias_correction ← 1 - β^step for both, in fp64 and rounded once, with the
+/// bits of the CPU.
 void advance_step(const AdvanceStep& advance, cudaStream_t stream);
 
 }  // namespace tr::cuda

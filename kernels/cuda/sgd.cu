@@ -6,7 +6,7 @@ namespace {
 
 struct SgdRule {
   struct Constants {
-    float kept;
+    float decoupled;
     float coupled;
     float lr;
     float momentum;
@@ -25,7 +25,7 @@ struct SgdRule {
   __device__ Constants constants() const {
     const double rate = *scalars.lr;
     const double shrink = decay ? *scalars.weight_decay : 0.0;
-    return {static_cast<float>(decoupled ? 1.0 - rate * shrink : 1.0),
+    return {static_cast<float>(decoupled ? rate * shrink : 0.0),
             static_cast<float>(decoupled ? 0.0 : shrink),
             *scalars.lr,
             *scalars.momentum,
@@ -42,7 +42,7 @@ struct SgdRule {
       momentum = c.first_step ? change : fmaf(c.momentum, momentum, c.undampened * change);
       change = c.nesterov ? fmaf(c.momentum, momentum, change) : momentum;
     }
-    return fmaf(-c.lr, change, weight * c.kept);
+    return weight - fmaf(c.lr, change, c.decoupled * weight);
   }
 };
 

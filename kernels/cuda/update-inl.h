@@ -66,7 +66,8 @@ __device__ void update_elements(const UpdateRange& range, const StepScalars& sca
     gradient = limited(gradient, range.clip_value) * scalars.gradient_scale;
     elements.weight.v[i] =
         Rule::step(constants, elements.weight.v[i], gradient, elements.moment1.v[i], elements.moment2.v[i]);
-    finite = finite && (i >= place.valid || is_finite(elements.weight.v[i]));
+    // A second moment that overflows would hold its weight for good.
+    finite = finite && (i >= place.valid || (is_finite(elements.weight.v[i]) && is_finite(elements.moment2.v[i])));
   }
   store(elements.weight, range.weight, place);
   if (range.working.data != nullptr) store(elements.weight, range.working, place);

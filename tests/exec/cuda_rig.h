@@ -133,7 +133,8 @@ class CudaRig {
     arenas(rank).download_shared(bytes);
     return bytes;
   }
-  std::int32_t steps() const { return values<std::int32_t>(plan().fixed[Scalar::step])[0]; }
+  /// How many steps were taken.
+  std::int32_t steps() const { return values<std::int32_t>(plan().fixed[Scalar::step])[0] - 1; }
 
   /// Puts a batch of `rows` rows into the pinned memory of a slot: image(sample, feature) and label(sample).
   template <class Image, class Label>

@@ -1,5 +1,7 @@
 // Whole steps of every optimizer: what it does over time, and that its settings reach the arithmetic.
 
+#include "tests/golden/optimizers.h"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -8,7 +10,6 @@
 
 #include "tests/exec/precisions.h"
 #include "tests/exec/update_rig.h"
-#include "tests/golden/optimizers.h"
 #include "tr/base/bf16.h"
 
 namespace tr {

@@ -198,9 +198,9 @@ void CudaExecutor::Impl::build_node(const CudaOps& ops, int i, int slot, const C
     if (!std::exchange(judged_, true)) update_.add_judgement(schedule, slot);
   };
   switch (node.op) {
-    // What ranks meet for is done by the collectives, and advancing the step by the judgement.
-    case OpKind::meet:
-    case OpKind::advance_step: break;
+    // What ranks meet for is done by the collectives.
+    case OpKind::meet: break;
+    case OpKind::advance_step: update_.add_advance(schedule); break;
     case OpKind::accumulate_metrics:
       schedule.add(ops.bind(i, slot, workspaces));
       update_.add_sum_of_results(schedule, judged_ ? Stream::compute : Stream::update, slot);

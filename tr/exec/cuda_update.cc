@@ -168,7 +168,6 @@ void CudaUpdate::add_ratios(CudaSchedule& schedule, const LARS& lars) const {
   schedule.add(std::move(task));
 }
 
-// The plan advances the step before anything is known of it; a step that does not count must not.
 void CudaUpdate::add_judgement(CudaSchedule& schedule, int slot) const {
   if (rule_.clipping.norm() > 0.0) add_clip_factor(schedule);
   if (const auto* lars = std::get_if<LARS>(&rule_.optimizer)) add_ratios(schedule, *lars);
@@ -178,25 +177,29 @@ void CudaUpdate::add_judgement(CudaSchedule& schedule, int slot) const {
                               .gradient_not_finite = judges_gradients() ? flag(gradient_not_finite) : nullptr,
                               .halted = flag(halted),
                               .skip = flag(skip)};
+  CudaTask task{.name = "judge_step", .stream = Stream::update, .accesses = {}, .issue = {}};
+  task.reads(judge.result, result.bytes());
+  for (std::int32_t* each : judge.not_finite) task.writes(each, flag_bytes);
+  task.writes(flag(skip), flag_count * flag_bytes);
+  task.issue = [judge](cudaStream_t on) { cuda::judge_step(judge, on); };
+  schedule.add(std::move(task));
+}
+
+void CudaUpdate::add_advance(CudaSchedule& schedule) const {
   const cuda::AdvanceStep advance{.beta1 = scalar(Scalar::beta1),
                                   .beta2 = scalar(Scalar::beta2),
                                   .step = scalar<std::int32_t>(Scalar::step),
                                   .bias_correction1 = scalar(Scalar::bias_correction1),
                                   .bias_correction2 = scalar(Scalar::bias_correction2),
-                                  .skip = judge.skip};
+                                  .skip = flag(skip)};
   CudaTask task{.name = "advance_step", .stream = Stream::update, .accesses = {}, .issue = {}};
-  task.reads(judge.result, result.bytes());
   task.reads(advance.beta1, float_bytes);
   task.reads(advance.beta2, float_bytes);
-  for (std::int32_t* each : judge.not_finite) task.writes(each, flag_bytes);
-  task.writes(flag(skip), flag_count * flag_bytes);
+  task.reads(advance.skip, flag_bytes);
   task.writes(advance.step, flag_bytes);
   task.writes(advance.bias_correction1, float_bytes);
   task.writes(advance.bias_correction2, float_bytes);
-  task.issue = [judge, advance](cudaStream_t on) {
-    cuda::judge_step(judge, on);
-    cuda::advance_step(advance, on);
-  };
+  task.issue = [advance](cudaStream_t on) { cuda::advance_step(advance, on); };
   schedule.add(std::move(task));
 }
 

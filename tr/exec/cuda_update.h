@@ -39,8 +39,10 @@ class CudaUpdate {
   void add_sum_of_gradients(CudaSchedule& schedule) const;
   /// Of a `reduce_gradients` node.
   void add_square_sums(CudaSchedule& schedule, const Node& node) const;
-  /// Whether this step counts, and if so its number.
+  /// Whether this step counts.
   void add_judgement(CudaSchedule& schedule, int slot) const;
+  /// The number of the next step, if this one counts.
+  void add_advance(CudaSchedule& schedule) const;
   /// Of an `update` node.
   void add_update(CudaSchedule& schedule, const Node& node) const;
 
