@@ -12,6 +12,10 @@ __device__ float bounded(float scale) {
 
 __global__ void adjust_loss_scale_kernel(LossScale loss_scale) {
   // Preconditions: one thread; no two of the scalars are the same.
+  if (loss_scale.halted != nullptr && *loss_scale.halted != 0) {
+    *loss_scale.overflow = 0;
+    return;
+  }
   float scale = *loss_scale.scale;
   std::int32_t clean_steps = *loss_scale.clean_steps + 1;
   if (*loss_scale.overflow != 0) {

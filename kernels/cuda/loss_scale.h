@@ -23,6 +23,8 @@ struct LossScale {
   std::int32_t* skipped_steps = nullptr;
   /// Whether this step's gradients had an overflow; becomes 0.
   std::int32_t* overflow = nullptr;
+  /// If it holds anything but 0 the step failed for another reason, and only `overflow` is written. May be null.
+  const std::int32_t* halted = nullptr;
 };
 
 /// To be called when the step's updates, which still need the scale and the flag, are done. After an overflow the scale

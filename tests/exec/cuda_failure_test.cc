@@ -174,7 +174,7 @@ TEST_CASE("an operation that fails on the device is reported by who waits for it
 TEST_CASE("without a GPU, with an old driver or too little memory the error says what there is and what is needed") {
   const auto text = [](const cuda_sim::Machine& machine) {
     cuda_sim::reset(1, machine);
-    const std::string error = device_error_of([] { CudaRig(model, config()); });
+    std::string error = device_error_of([] { CudaRig(model, config()); });
     check_nothing_is_left(machine.devices);
     return error;
   };

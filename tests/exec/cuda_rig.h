@@ -15,6 +15,7 @@
 #include "kernels/cuda/collective.h"
 #include "tests/cuda_sim/control.h"
 #include "tr/base/bf16.h"
+#include "tr/base/fp16.h"
 #include "tr/dist/rank_pool.h"
 #include "tr/dist/slice.h"
 #include "tr/exec/cuda_executor.h"
@@ -69,7 +70,7 @@ class CudaRig {
     on_each_rank([&](int rank) {
       prepare(rank);
       // Other ranks than the first start with something else, which nobody must see.
-      init_all(plan(rank), arenas(rank), static_cast<std::uint64_t>(1 + rank));
+      init_all(plan(rank), arenas(rank), std::uint64_t{1} + static_cast<unsigned>(rank));
       if (group_ != nullptr) arenas(rank).share(*group_, rank);
     });
   }
@@ -154,17 +155,20 @@ class CudaRig {
         for (std::int64_t c = 0; c < features; ++c) {
           const auto x = static_cast<float>(image(sample, static_cast<int>(c)));
           const std::int64_t at = i * features + c;
-          if (config_.precision == Precision::fp32) {
-            reinterpret_cast<float*>(executor(rank).images(slot))[at] = x;
-          } else {
-            reinterpret_cast<Bf16*>(executor(rank).images(slot))[at] = to_bf16(x);
-          }
+          put(x, executor(rank).images(slot), at);
         }
       }
     }
   }
 
  private:
+  void put(float x, std::byte* images, std::int64_t at) const {
+    switch (config_.precision) {
+      case Precision::fp32: reinterpret_cast<float*>(images)[at] = x; return;
+      case Precision::bf16: reinterpret_cast<Bf16*>(images)[at] = to_bf16(x); return;
+      case Precision::fp16: reinterpret_cast<Fp16*>(images)[at] = to_fp16(x); return;
+    }
+  }
   void prepare(int rank) {
     auto& executor = executors_[static_cast<std::size_t>(rank)];
     executor = std::make_unique<CudaExecutor>(plan(rank), arenas(rank), rule_of(config_),

@@ -8,82 +8,9 @@
 #include <vector>
 
 #include "tests/exec/cuda_mlp.h"
+#include "tests/exec/cuda_update_rig.h"
 
 namespace tr {
-namespace {
-
-using Values = std::vector<float>;
-
-/// Weights of 5, 40000 and 3 elements and a bias of 4, all 0 at first; their gradients are set by hand.
-constexpr int sizes[] = {5, 40000, 3};
-
-Plan update_plan(const CudaRig::Config& config) {
-  Plan plan;
-  plan.spec = with_update({.precision = config.precision}, CudaRig::rule_of(config));
-  GraphBuilder graph(plan.tensors, plan.atlas.graphs[0].nodes, config.precision, 1);
-  plan.fixed = detail::declare_results(graph);
-  const auto declare = [&](Region region, int size) {
-    graph.tensor(region, {1, 1, 1, size}, DType::fp32, -1);
-    graph.tensor(image_of(region, Image::gradient), {1, 1, 1, size}, DType::fp32, -1);
-  };
-  for (const int size : sizes) declare(Region::w_fc_weight, size);
-  declare(Region::w_fc_bias, 4);
-  detail::declare_update(plan.tensors, plan.spec, plan.fixed);
-  detail::append_update(graph, plan.fixed);
-  derive_inits(plan, Initializer().fc(InitKind::constants, 0.0));
-  plan.memory = place(plan.tensors, plan.transients, true);
-  return plan;
-}
-
-std::vector<Plan> update_plans(const CudaRig::Config& config) {
-  std::vector<Plan> plans;
-  for (int rank = 0; rank < config.ranks; ++rank) plans.push_back(update_plan(config));
-  return plans;
-}
-
-/// Parameters whose gradients are set by hand, on the ranks in equal parts.
-class Update {
- public:
-  explicit Update(const CudaRig::Config& config) : ranks_(config.ranks), rig_(update_plans(config), config) {
-    for (const PlanTensor& t : rig_.plan().tensors) {
-      if (is_parameter(t.tensor.region)) ids_.push_back(t.tensor.id);
-    }
-  }
-
-  int count() const { return static_cast<int>(ids_.size()); }
-  Values weight(int p) const { return rig_.values(id(p)); }
-  void set(int p, const Values& values) { rig_.set(id(p), values); }
-  void set_gradient(int p, const Values& values) {
-    Values part = values;
-    for (float& v : part) v /= static_cast<float>(ranks_);
-    rig_.set(id(p) + 1, part);
-  }
-  void set_gradients(float value) {
-    for (int p = 0; p < count(); ++p) set_gradient(p, Values(weight(p).size(), value));
-  }
-  /// On one rank alone.
-  void set_part(int p, const Values& values, int rank) {
-    rig_.arenas(rank).upload(rig_.plan(rank).tensors[id(p) + 1].tensor, std::as_bytes(std::span(values)));
-  }
-  StepStatus step(float rate) { return rig_.step(rate).status; }
-  CudaRig& rig() { return rig_; }
-
- private:
-  int id(int p) const { return ids_[static_cast<std::size_t>(p)]; }
-
-  int ranks_;
-  CudaRig rig_;
-  std::vector<int> ids_;
-};
-
-void check_all(const Values& values, double right, double tolerance) {
-  double difference = 0.0;
-  for (const float v : values) difference = std::max(difference, std::fabs(v - right));
-  CHECK(difference <= tolerance);
-}
-
-}  // namespace
-
 TEST_CASE("every optimizer, with limits and an average, trains as on the CPU") {
   struct Case {
     std::string name;
@@ -123,7 +50,7 @@ TEST_CASE("ten replays of Adam with a gradient of 1 move a weight by ten rates, 
     Update update({.graph = graph, .optimizer = Adam()});
     update.set_gradients(1.0F);
     for (int i = 0; i < 10; ++i) REQUIRE(update.step(0.01F) == StepStatus::ok);
-    for (int p = 0; p < update.count(); ++p) check_all(update.weight(p), -0.1, 1e-6);
+    for (int p = 0; p < update.count(); ++p) check_near(update.weight(p), -0.1, 1e-6);
     const Values before = update.weight(1);
     REQUIRE(update.step(0.0F) == StepStatus::ok);
     CHECK(update.weight(1) == before);
@@ -138,11 +65,11 @@ TEST_CASE("a replayed step sees weights that were overwritten since the last one
   Update update({.optimizer = SGD().momentum(0.0)});
   update.set_gradients(1.0F);
   REQUIRE(update.step(1.0F) == StepStatus::ok);
-  check_all(update.weight(1), -1.0, 0.0);
+  check_near(update.weight(1), -1.0, 0.0);
   update.set(1, Values(40000, 5.0F));
   REQUIRE(update.step(1.0F) == StepStatus::ok);
-  check_all(update.weight(0), -2.0, 0.0);
-  check_all(update.weight(1), 4.0, 0.0);
+  check_near(update.weight(0), -2.0, 0.0);
+  check_near(update.weight(1), 4.0, 0.0);
 
   // In a whole step, the loss is that of the new weights.
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
@@ -169,7 +96,7 @@ TEST_CASE("the gradient of three samples of 1 and one of 5, on two GPUs, is 2") 
     update.set_part(0, Values(5, 0.75F), 0);
     update.set_part(0, Values(5, 1.25F), 1);
     REQUIRE(update.step(1.0F) == StepStatus::ok);
-    check_all(update.weight(0), -2.0, 0.0);
+    check_near(update.weight(0), -2.0, 0.0);
     check_findings();
   }
 }
@@ -200,7 +127,7 @@ TEST_CASE("clipping works on the sum over the GPUs") {
     update.set_gradients(3.0F);
     REQUIRE(update.step(1.0F) == StepStatus::ok);
     const double norm = 3.0 * std::sqrt(40012.0);
-    for (int p = 0; p < update.count(); ++p) check_all(update.weight(p), -3.0 * 2.0 / norm, 1e-8);
+    for (int p = 0; p < update.count(); ++p) check_near(update.weight(p), -3.0 * 2.0 / norm, 1e-8);
     check_findings();
   }
 }
@@ -240,7 +167,7 @@ TEST_CASE("without norms the update itself finds what is not finite, and no step
   CHECK(update.step(0.5F) == StepStatus::update_not_finite);
   update.set_gradients(1.0F);
   CHECK(update.step(0.5F) == StepStatus::update_not_finite);
-  check_all(update.weight(1), -0.5, 0.0);
+  check_near(update.weight(1), -0.5, 0.0);
   CHECK(update.rig().steps() == 1);
   check_findings();
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tests/device_under_test.h"
 #include "tr/task/simple_task.h"
 
 namespace tr {
@@ -18,7 +19,7 @@ class Update {
  public:
   Update(const UpdateRule& rule, const std::vector<int>& weight_sizes, int bias_size, int ranks = 1,
          Precision precision = Precision::fp32)
-      : ranks_(ranks), task_({.ranks = ranks, .precision = precision, .rule = rule}) {
+      : ranks_(ranks), task_({.ranks = ranks, .precision = precision, .rule = rule, .device = device_under_test()}) {
     for (int size : weight_sizes) declare(Region::w_fc_weight, size, precision);
     declare(Region::w_fc_bias, bias_size, precision);
     task_.update();

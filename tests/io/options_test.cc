@@ -38,6 +38,9 @@ TEST_CASE("what is not given keeps its default") {
   CHECK(plain.data.empty());
   CHECK(plain.json.empty());
   CHECK(!plain.quiet);
+  CHECK(plain.device == Device::cpu);
+  CHECK(plain.gpus == 1);
+  CHECK(plain.graph);
 
   Options defaults;
   defaults.epochs = 3;
@@ -63,6 +66,17 @@ TEST_CASE("all options are read, in both spellings, and the last of two counts")
   CHECK(options.quiet);
 }
 
+TEST_CASE("a run on GPUs has options of its own") {
+  const Options options = parse({"--device", "cuda", "--gpus=2", "--no-graph", "--precision", "fp16"});
+  CHECK(options.device == Device::cuda);
+  CHECK(options.gpus == 2);
+  CHECK(!options.graph);
+  CHECK(options.precision == Precision::fp16);
+  CHECK(refusal({"--device", "gpu"}) == "2: --device is 'gpu', legal is cpu or cuda");
+  CHECK(refusal({"--gpus", "0"}) == "2: --gpus is '0', legal is a whole number from 1 to 64");
+  CHECK(refusal({"--no-graph=1"}) == "2: --no-graph takes no value");
+}
+
 TEST_CASE("paths are relative to where the user stands under bazel run, and absolute ones and defaults stay") {
   setenv("BUILD_WORKING_DIRECTORY", "/home/user", 1);  // NOLINT(concurrency-mt-unsafe): there is one thread.
   Options defaults;
@@ -86,8 +100,8 @@ TEST_CASE("a bad value is a usage error that names option, value and legal range
   CHECK(refusal({"--seed", "-1"}) == "2: --seed is '-1', legal is a whole number from 0 to 18446744073709551615");
   CHECK(refusal({"--seed", "18446744073709551616"}) ==
         "2: --seed is '18446744073709551616', legal is a whole number from 0 to 18446744073709551615");
-  CHECK(refusal({"--precision", "fp16"}) == "2: --precision is 'fp16', legal is fp32 or bf16");
-  CHECK(refusal({"--precision", "FP32"}) == "2: --precision is 'FP32', legal is fp32 or bf16");
+  CHECK(refusal({"--precision", "fp8"}) == "2: --precision is 'fp8', legal is fp32, bf16 or, on a GPU, fp16");
+  CHECK(refusal({"--precision", "FP32"}) == "2: --precision is 'FP32', legal is fp32, bf16 or, on a GPU, fp16");
   for (const char* bad : {"--quiet=3", "--quiet=true", "--quiet=false", "--quiet=1", "--quiet=0", "--quiet="}) {
     CHECK(refusal({bad}) == "2: --quiet takes no value");
   }
@@ -96,7 +110,7 @@ TEST_CASE("a bad value is a usage error that names option, value and legal range
 TEST_CASE("a missing value is a usage error, and the next option is not taken for one") {
   CHECK(refusal({"--epochs"}) == "2: --epochs has no value, legal is a whole number from 1 to 1000000");
   CHECK(refusal({"--seed="}) == "2: --seed has no value, legal is a whole number from 0 to 18446744073709551615");
-  CHECK(refusal({"--precision"}) == "2: --precision has no value, legal is fp32 or bf16");
+  CHECK(refusal({"--precision"}) == "2: --precision has no value, legal is fp32, bf16 or, on a GPU, fp16");
   CHECK(refusal({"--data", "--quiet"}) == "2: --data has no value, legal is the name of a directory");
   CHECK(refusal({"--json="}) == "2: --json has no value, legal is the name of a file");
 }
@@ -111,8 +125,8 @@ TEST_CASE("an argument that is no option is a usage error") {
 TEST_CASE("help is no error and lists every option") {
   const std::string help = refusal({"--help"});
   CHECK(help.substr(0, 2) == "0:");
-  for (const char* option :
-       {"--epochs", "--threads", "--workers", "--precision", "--seed", "--data", "--json", "--quiet", "--help"}) {
+  for (const char* option : {"--epochs", "--threads", "--workers", "--precision", "--seed", "--data", "--json",
+                             "--quiet", "--device", "--gpus", "--no-graph", "--help"}) {
     CAPTURE(option);
     CHECK(help.find(option) != std::string::npos);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/task/small_run.h"
+#include "tr/base/error.h"
 #include "tr/dist/slice.h"
 #include "tr/exec/cpu_rank.h"
 #include "tr/io/summary.h"
@@ -198,6 +199,18 @@ TEST_CASE("what is printed is what is allocated") {
     }
     CHECK(printed == allocated);
   }
+}
+
+TEST_CASE("a GPU, or what only a GPU computes in, is refused where there is none") {
+  Options options = small_options();
+  options.device = Device::cuda;
+  DeepLearningTask<SmallRun> on_gpu(options);
+  CHECK_THROWS_WITH_AS(set_up(on_gpu, options).compile(),
+                       "this program was built without CUDA; build it with --config=cuda, or take --device cpu",
+                       DeviceError);
+  const Options half = small_options(1, Precision::fp16);
+  DeepLearningTask<SmallRun> in_half(half);
+  CHECK_THROWS_AS(set_up(in_half, half).compile(), DeviceError);
 }
 
 }  // namespace tr

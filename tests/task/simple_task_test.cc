@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/base/near.h"
+#include "tests/device_under_test.h"
 #include "tr/base/bf16.h"
 #include "tr/base/error.h"
 
@@ -21,7 +22,7 @@ struct LossTask {
   int logits = -1;
   int labels = -1;
 
-  explicit LossTask(Shape shape, int ranks = 1) : task({.ranks = ranks}) {
+  explicit LossTask(Shape shape, int ranks = 1) : task({.ranks = ranks, .device = device_under_test()}) {
     const Shape rows{shape.n, 1, 1, 1};
     logits = task.tensor(Region::f_feature, shape, DType::fp32);
     labels = task.tensor(Region::f_feature, rows, DType::int32);
@@ -43,7 +44,8 @@ struct UpdateTask {
   int weight = -1;
   int gradient = -1;
 
-  UpdateTask(const UpdateRule& rule, int n, int ranks = 1) : task({.ranks = ranks, .rule = rule}) {
+  UpdateTask(const UpdateRule& rule, int n, int ranks = 1)
+      : task({.ranks = ranks, .rule = rule, .device = device_under_test()}) {
     weight = task.tensor(Region::w_fc_weight, {1, 1, 1, n}, DType::fp32);
     gradient = task.tensor(Region::g_fc_weight, {1, 1, 1, n}, DType::fp32);
     task.update();
@@ -54,7 +56,7 @@ struct UpdateTask {
 }  // namespace
 
 TEST_CASE("a graph built by hand runs any number of times") {
-  SimpleTask task;
+  SimpleTask task({.device = device_under_test()});
   const int x = task.tensor(Region::f_feature, {2, 1, 1, 3}, DType::fp32);
   const int y = task.tensor(Region::f_feature, {2, 1, 1, 3}, DType::fp32);
   task.node({.op = OpKind::relu_forward, .in = operands(x), .out = operands(y)});
@@ -72,7 +74,7 @@ TEST_CASE("a graph built by hand runs any number of times") {
 }
 
 TEST_CASE("calls in the wrong phase, wrong ids, shapes and types are errors") {
-  SimpleTask task;
+  SimpleTask task({.device = device_under_test()});
   const int x = task.tensor(Region::f_feature, {1, 1, 1, 2}, DType::fp32);
   CHECK_THROWS_AS(task.run(), StateError);
   CHECK_THROWS_AS(task.fetch(x), StateError);
@@ -93,7 +95,7 @@ TEST_CASE("calls in the wrong phase, wrong ids, shapes and types are errors") {
 
 TEST_CASE("a node that lacks what it needs is refused, and the task stays unusable, not half-made") {
   const auto failed = [](const Node& node, Precision precision = Precision::fp32) {
-    SimpleTask task({.precision = precision});
+    SimpleTask task({.precision = precision, .device = device_under_test()});
     task.tensor(Region::w_fc_weight, {1, 1, 1, 8}, DType::fp32);
     task.node(node);
     CHECK_THROWS_AS(task.compile(), Error);
@@ -108,14 +110,14 @@ TEST_CASE("a node that lacks what it needs is refused, and the task stays unusab
   failed({.op = OpKind::softmax_ce});
   failed({.op = OpKind::meet}, Precision::bf16);
   // A flag alone is not enough: the weight has no gradient.
-  SimpleTask task;
+  SimpleTask task({.device = device_under_test()});
   task.tensor(Region::w_fc_weight, {1, 1, 1, 8}, DType::fp32);
   task.node({.op = OpKind::update, .out = operands(task.plan().fixed.not_finite[0]), .range = weight_range});
   CHECK_THROWS_AS(task.compile(), ShapeError);
 }
 
 TEST_CASE("a weight that is set takes its working copy along") {
-  SimpleTask task({.precision = Precision::bf16});
+  SimpleTask task({.precision = Precision::bf16, .device = device_under_test()});
   const int weight = task.tensor(Region::w_fc_weight, {1, 1, 1, 8}, DType::fp32);
   const int copy = task.tensor(Region::a_fc_weight, {1, 1, 1, 8}, DType::bf16);
   task.compile();

@@ -4,6 +4,7 @@
 
 #include "tr/base/bf16.h"
 #include "tr/base/error.h"
+#include "tr/base/fp16.h"
 
 namespace tr {
 namespace {
@@ -26,7 +27,9 @@ void look_up(const std::vector<T>& table, std::size_t channels, std::span<const 
 FusedNormalization::FusedNormalization(const Normalization& normalization, int channels, DType type)
     : channels_(channels), type_(type) {
   if (channels < 1 || channels > 4) value_error("channels", channels, "1 to 4");
-  if (type != DType::fp32 && type != DType::bf16) throw ValueError("images are normalised to fp32 or bf16");
+  if (type != DType::fp32 && type != DType::bf16 && type != DType::fp16) {
+    throw ValueError("images are normalised to fp32, bf16 or fp16");
+  }
   for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c) {
     const double mean = normalization.mean[c];
     const double std = normalization.std[c];
@@ -37,7 +40,7 @@ FusedNormalization::FusedNormalization(const Normalization& normalization, int c
       if (type == DType::fp32) {
         fp32_.push_back(value);
       } else {
-        bf16_.push_back(to_bf16(value).bits);
+        half_.push_back(type == DType::bf16 ? to_bf16(value).bits : to_fp16(value).bits);
       }
     }
   }
@@ -48,7 +51,7 @@ void FusedNormalization::apply(std::span<const std::uint8_t> pixels, std::byte* 
   if (type_ == DType::fp32) {
     look_up(fp32_, channels, pixels, reinterpret_cast<float*>(out));
   } else {
-    look_up(bf16_, channels, pixels, reinterpret_cast<std::uint16_t*>(out));
+    look_up(half_, channels, pixels, reinterpret_cast<std::uint16_t*>(out));
   }
 }
 

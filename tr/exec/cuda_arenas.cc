@@ -9,6 +9,7 @@
 #include "kernels/cuda/range.h"
 #include "tr/base/error.h"
 #include "tr/exec/cuda_handles.h"
+#include "tr/exec/cuda_working_copies.h"
 #include "tr/exec/initialize.h"
 
 namespace tr {
@@ -117,6 +118,11 @@ void init_all(const Plan& plan, const CudaArenas& arenas, std::uint64_t seed) {
   const Arenas host = host_arenas(plan);
   init_all(plan, host, seed);
   arenas.upload_shared(host.shared());
+  // The host makes those in bf16 alone.
+  if (plan.spec.precision != Precision::fp16) return;
+  const CudaStream stream = make_cuda_stream();
+  make_working_copies(plan, arenas, WeightSource::current, stream.get());
+  cuda::check(cudaStreamSynchronize(stream.get()), "making the working copies");
 }
 
 Arenas download_shared(const Plan& plan, const CudaArenas& arenas) {

@@ -17,7 +17,9 @@
 #include "tr/exec/cuda_annex.h"
 #include "tr/exec/cuda_ops.h"
 #include "tr/exec/cuda_schedule.h"
+#include "tr/exec/cuda_step.h"
 #include "tr/exec/cuda_update.h"
+#include "tr/exec/cuda_working_copies.h"
 
 namespace tr {
 namespace {
@@ -89,10 +91,6 @@ class CudaExecutor::Impl {
 
   void make_slots();
   CudaWorkspaces allocate();
-  void build(const CudaOps& ops, int slot, const CudaWorkspaces& workspaces, CudaSchedule& schedule);
-  void build_node(const CudaOps& ops, int node, int slot, const CudaWorkspaces& workspaces, CudaSchedule& schedule);
-  void add_rate(CudaSchedule& schedule, int slot);
-  void add_results(CudaSchedule& schedule, Stream stream, int slot);
   void capture(Step& step);
   void copy_input(const CudaOps& ops, int slot);
   StepStatus status(const CudaOps& ops, int slot, const Metrics& metrics) const;
@@ -112,7 +110,6 @@ class CudaExecutor::Impl {
   PinnedBuffer sums_;
   std::array<Slot, slots> slots_;
   std::vector<std::unique_ptr<Prepared>> variants_;
-  bool judged_ = false;
   StepStatus failure_ = StepStatus::ok;
 };
 
@@ -175,74 +172,21 @@ void CudaExecutor::Impl::finish() {
   for (const auto& variant : variants_) {
     for (int slot = 0; slot < slots; ++slot) {
       Step& step = variant->steps[static_cast<std::size_t>(slot)];
-      build(variant->ops, slot, workspaces, step.schedule);
+      step.schedule = make_step({.plan = plan_,
+                                 .arenas = arenas_,
+                                 .ops = &variant->ops,
+                                 .update = &update_,
+                                 .slot = slot,
+                                 .workspaces = workspaces,
+                                 .rate = at(slot).rate.data(),
+                                 .results = at(slot).results.data()});
       if (settings_.graph) capture(step);
     }
   }
 }
 
-void CudaExecutor::Impl::build(const CudaOps& ops, int slot, const CudaWorkspaces& workspaces, CudaSchedule& schedule) {
-  const bool trains = ops.variant().kind == GraphKind::train;
-  judged_ = !trains;
-  if (trains) add_rate(schedule, slot);
-  const int nodes = plan_->atlas[ops.variant().kind].nodes.size();
-  for (int i = 0; i < nodes; ++i) build_node(ops, i, slot, workspaces, schedule);
-  add_results(schedule, trains ? Stream::update : Stream::compute, slot);
-  schedule.seal();
-}
-
-void CudaExecutor::Impl::build_node(const CudaOps& ops, int i, int slot, const CudaWorkspaces& workspaces,
-                                    CudaSchedule& schedule) {
-  const Node& node = plan_->atlas[ops.variant().kind].nodes[i];
-  const auto judge = [&] {
-    if (!std::exchange(judged_, true)) update_.add_judgement(schedule, slot);
-  };
-  switch (node.op) {
-    // What ranks meet for is done by the collectives.
-    case OpKind::meet: break;
-    case OpKind::advance_step: update_.add_advance(schedule); break;
-    case OpKind::accumulate_metrics:
-      schedule.add(ops.bind(i, slot, workspaces));
-      update_.add_sum_of_results(schedule, judged_ ? Stream::compute : Stream::update, slot);
-      // Known early, while the backward pass still runs.
-      if (!update_.judges_gradients()) judge();
-      break;
-    case OpKind::reduce_gradients:
-      if (node.range == bias_range) update_.add_sum_of_gradients(schedule);
-      update_.add_square_sums(schedule, node);
-      break;
-    case OpKind::update:
-      if (node.range == bias_range && !plan_->spec.norms) update_.add_sum_of_gradients(schedule);
-      judge();
-      update_.add_update(schedule, node);
-      break;
-    default: schedule.add(ops.bind(i, slot, workspaces));
-  }
-}
-
-void CudaExecutor::Impl::add_rate(CudaSchedule& schedule, int slot) {
-  const std::byte* from = at(slot).rate.data();
-  auto* to = arenas_->address(tensor(plan_->fixed[Scalar::learning_rate]));
-  CudaTask task{.name = "copy of the learning rate", .stream = Stream::transfer, .accesses = {}, .issue = {}};
-  task.reads(from, sizeof(float));
-  task.writes(to, sizeof(float));
-  task.issue = [from, to](cudaStream_t stream) { cuda::copy(from, to, sizeof(float), stream); };
-  schedule.add(std::move(task));
-}
-
-void CudaExecutor::Impl::add_results(CudaSchedule& schedule, Stream stream, int slot) {
-  const std::byte* from = arenas_->address(Region::r_result);
-  const PinnedBuffer& to = at(slot).results;
-  const auto bytes = static_cast<std::int64_t>(to.size());
-  CudaTask task{.name = "copy of the results", .stream = stream, .accesses = {}, .issue = {}};
-  task.reads(from, bytes);
-  task.writes(to.data(), bytes);
-  task.issue = [from, to = to.data(), bytes](cudaStream_t on) { cuda::copy(from, to, bytes, on); };
-  schedule.add(std::move(task));
-}
-
 void CudaExecutor::Impl::capture(Step& step) {
-  const cudaStream_t compute = streams_[Stream::compute];
+  cudaStream_t compute = streams_[Stream::compute];
   const CudaGraph graph = captured(compute, step.schedule, streams_);
   cudaGraphExec_t exec = nullptr;
   cuda::check(cudaGraphInstantiate(&exec, graph.get(), 0), "instantiating a step");
@@ -260,7 +204,7 @@ std::byte* CudaExecutor::Impl::input(int id, int slot) const {
 void CudaExecutor::Impl::copy_input(const CudaOps& ops, int slot) {
   Slot& from = at(slot);
   if (from.input.size() == 0) return;
-  const cudaStream_t transfer = streams_[Stream::transfer];
+  cudaStream_t transfer = streams_[Stream::transfer];
   const CudaOperand data = ops.operand(plan_->fixed.data[0], slot);
   std::byte* to = arenas_->address(input_regions[static_cast<std::size_t>(slot)].first);
   const std::int64_t bytes = data.bytes() == 0 ? 0 : data.data + data.bytes() - to;
@@ -278,7 +222,7 @@ void CudaExecutor::Impl::start(int variant, int slot, float rate) {
   const Step& step = what.steps[static_cast<std::size_t>(slot)];
   std::memcpy(used.rate.data(), &rate, sizeof(rate));
   copy_input(what.ops, slot);
-  const cudaStream_t compute = streams_[Stream::compute];
+  cudaStream_t compute = streams_[Stream::compute];
   if (settings_.graph) {
     cuda::check(cudaGraphLaunch(step.graph.get(), compute), "starting a step");
   } else {
@@ -333,15 +277,15 @@ void CudaExecutor::Impl::forget_failure() {
 
 void CudaExecutor::Impl::load_working_copies(WeightSource source) {
   arenas_->make_current();
-  const cudaStream_t compute = streams_[Stream::compute];
-  update_.make_working_copies(source, compute);
+  cudaStream_t compute = streams_[Stream::compute];
+  make_working_copies(*plan_, *arenas_, source, compute);
   cuda::check(cudaStreamSynchronize(compute), "making the working copies");
 }
 
 Metrics CudaExecutor::Impl::accumulated() {
   constexpr std::string_view what = "sum of the accumulated metrics";
   arenas_->make_current();
-  const cudaStream_t compute = streams_[Stream::compute];
+  cudaStream_t compute = streams_[Stream::compute];
   const double* sums = arenas_->at<const double>(tensor(plan_->fixed.accumulated));
   if (rank_.group != nullptr) {
     auto* total = annex_.at<double>(sums_at_);

@@ -9,23 +9,13 @@
 #include "kernels/cuda/relu.h"
 #include "kernels/cuda/softmax_ce.h"
 #include "tr/base/error.h"
+#include "tr/exec/cuda_working_copies.h"
 
 namespace tr {
 namespace {
 
 /// What a matrix product may use; NVIDIA advises as much for the newest GPUs.
 constexpr std::int64_t workspace_limit = std::int64_t{32} << 20;
-
-cuda::FloatType float_type_of(DType type) {
-  switch (type) {
-    case DType::fp32: return cuda::FloatType::fp32;
-    case DType::bf16: return cuda::FloatType::bf16;
-    case DType::fp64:
-    case DType::int32:
-    case DType::uint8: break;
-  }
-  throw DeviceError(fmt::format("no kernel computes on a tensor of {}", name_of(type)));
-}
 
 /// Bias and activation inside the product would save a pass over its result. But the library's ReLU turns a NaN into 0,
 /// which would hide a step that has gone wrong, and its bias has the output's type, which here is fp32 always: so it
@@ -73,6 +63,44 @@ std::string describe(const Node& node) {
   return fmt::format("{} of layer {}", name_of(node.op), node.layer);
 }
 
+namespace {
+
+/// The operands that a node cannot do without, as bits of their places.
+struct Needs {
+  unsigned in = 0;
+  unsigned out = 0;
+};
+
+Needs needs_of(OpKind op) {
+  switch (op) {
+    case OpKind::fc_forward:
+    case OpKind::fc_backward_weight:
+    case OpKind::fc_backward_data:
+    case OpKind::relu_backward: return {0b11, 0b1};
+    case OpKind::fc_backward_bias: return {0b1, 0};
+    case OpKind::relu_forward: return {0b1, 0b1};
+    case OpKind::softmax_ce: return {0b111, 0b111};
+    case OpKind::softmax_ce_evaluate: return {0b111, 0b110};
+    case OpKind::accumulate_metrics: return {0b11, 0b11};
+    case OpKind::advance_step: return {0b111, 0b111};
+    case OpKind::update:
+    case OpKind::reduce_gradients: return {0, 0b1};
+    case OpKind::meet: break;
+  }
+  return {};
+}
+
+void require_operands(const Node& node) {
+  const Needs needs = needs_of(node.op);
+  for (std::size_t i = 0; i < node.in.size(); ++i) {
+    const bool in = (needs.in >> i & 1U) != 0 && node.in[i] < 0;
+    if (!in && ((needs.out >> i & 1U) == 0 || node.out[i] >= 0)) continue;
+    throw ValueError(fmt::format("{} lacks its {} {}", describe(node), in ? "input" : "output", i));
+  }
+}
+
+}  // namespace
+
 CudaOps::CudaOps(const Plan& plan, const CudaArenas& arenas, const Variant& variant, const cuda::MatmulLibrary& library)
     : plan_(&plan), arenas_(&arenas), variant_(variant) {
   const int nodes = plan.atlas[variant.kind].nodes.size();
@@ -82,6 +110,7 @@ CudaOps::CudaOps(const Plan& plan, const CudaArenas& arenas, const Variant& vari
 }
 
 void CudaOps::prepare(int i, const cuda::MatmulLibrary& library) {
+  require_operands(node(i));
   const Places at = places_of(node(i), 0);
   std::int64_t& bytes = node_workspace_[static_cast<std::size_t>(i)];
   if (is_product(node(i).op)) {
@@ -104,6 +133,11 @@ Stream CudaOps::stream_of(const Node& node) const {
     gradients_alone = true;
   }
   return gradients_alone ? Stream::update : Stream::compute;
+}
+
+const float* CudaOps::loss_scale() const {
+  if (plan_->spec.precision != Precision::fp16) return nullptr;
+  return arenas_->at<const float>(plan_->tensors[plan_->fixed[Scalar::loss_scale]].tensor);
 }
 
 CudaOperand CudaOps::operand(int id, int slot) const {
@@ -174,13 +208,15 @@ void issue_relu_backward(CudaTask& task, const Operands& in, const Operands& out
   task.issue = [relu](cudaStream_t stream) { cuda::relu_backward(relu, stream); };
 }
 
-void issue_softmax_ce(CudaTask& task, const Operands& in, const Operands& out, std::int64_t total_rows) {
+void issue_softmax_ce(CudaTask& task, const Operands& in, const Operands& out, std::int64_t total_rows,
+                      const float* loss_scale) {
   const cuda::SoftmaxCe loss{.logits = in[0].values(),
                              .labels = in[1].as<const std::int32_t>(),
                              .rows = in[0].shape.n,
                              .classes = in[0].shape.sample_size(),
                              .smoothing = in[2].as<const float>(),
                              .total_rows = total_rows,
+                             .loss_scale = loss_scale,
                              .d_logits = out[0].values(),
                              .row_loss = out[1].as<float>(),
                              .row_rank = out[2].as<std::int32_t>()};
@@ -222,7 +258,10 @@ CudaTask CudaOps::bind(int i, int slot, const CudaWorkspaces& workspaces) const 
     case OpKind::relu_forward: issue_relu_forward(task, at.in, at.out); break;
     case OpKind::relu_backward: issue_relu_backward(task, at.in, at.out); break;
     case OpKind::softmax_ce:
-    case OpKind::softmax_ce_evaluate: issue_softmax_ce(task, at.in, at.out, at.total_rows); break;
+      if (loss_scale() != nullptr) task.reads(loss_scale(), sizeof(float));
+      issue_softmax_ce(task, at.in, at.out, at.total_rows, loss_scale());
+      break;
+    case OpKind::softmax_ce_evaluate: issue_softmax_ce(task, at.in, at.out, at.total_rows, nullptr); break;
     case OpKind::accumulate_metrics: issue_metrics(task, at.in, at.out); break;
     case OpKind::advance_step:
     case OpKind::meet:

@@ -45,8 +45,8 @@ class CudaOps {
   Stream stream_of(const Node& node) const;
   /// The bytes that the nodes on a stream need at once.
   std::int64_t workspace_bytes(Stream stream) const { return workspace_bytes_[static_cast<std::size_t>(stream)]; }
-  /// Refers to this object and to `plan`.
-  CudaTask bind(int node, int slot, const CudaWorkspaces& workspaces) const;
+  /// Binds node `i` of the graph. The task refers to this object and to `plan`.
+  CudaTask bind(int i, int slot, const CudaWorkspaces& workspaces) const;
   CudaOperand operand(int id, int slot) const;
   const Variant& variant() const { return variant_; }
 
@@ -58,6 +58,8 @@ class CudaOps {
     void* workspace = nullptr;
   };
 
+  /// Null where the loss is not scaled.
+  const float* loss_scale() const;
   const Node& node(int i) const { return plan_->atlas[variant_.kind].nodes[i]; }
   Places places_of(const Node& node, int slot) const;
   void prepare(int i, const cuda::MatmulLibrary& library);

@@ -137,10 +137,10 @@ void CudaSchedule::wait(cudaStream_t stream, int earlier) const {
 }
 
 void CudaSchedule::issue(const CudaStreams& streams) const {
-  const cudaStream_t compute = streams[Stream::compute];
+  cudaStream_t compute = streams[Stream::compute];
   if (begin_.get() != nullptr) cuda::check(cudaEventRecord(begin_.get(), compute), "beginning a step");
   for (const Entry& entry : entries_) {
-    const cudaStream_t stream = streams[entry.task.stream];
+    cudaStream_t stream = streams[entry.task.stream];
     for (const int earlier : entry.waits) wait(stream, earlier);
     declare(stream, entry.task);
     entry.task.issue(stream);

@@ -7,12 +7,13 @@
 
 #include "kernels/cuda/adam.h"
 #include "kernels/cuda/advance_step.h"
-#include "kernels/cuda/cast.h"
 #include "kernels/cuda/judge_step.h"
 #include "kernels/cuda/lars.h"
+#include "kernels/cuda/loss_scale.h"
 #include "kernels/cuda/range.h"
 #include "kernels/cuda/sgd.h"
 #include "tr/exec/cuda_ops.h"
+#include "tr/exec/cuda_working_copies.h"
 #include "tr/op/softmax_ce.h"
 #include "tr/plan/chunks.h"
 
@@ -21,6 +22,8 @@ namespace {
 
 constexpr auto float_bytes = static_cast<std::int64_t>(sizeof(float));
 constexpr auto flag_bytes = static_cast<std::int64_t>(sizeof(std::int32_t));
+
+static_assert(first_loss_scale == cuda::first_loss_scale);
 
 constexpr RegionRange all_gradients = image_of(parameter_range, Image::gradient);
 
@@ -33,8 +36,12 @@ std::int64_t bytes_in(const std::vector<T>& values) {
 
 CudaUpdate::CudaUpdate(const Plan& plan, const CudaArenas& arenas, const UpdateRule& rule, CudaRank rank,
                        CudaAnnex& annex)
-    : plan_(&plan), arenas_(&arenas), rule_(rule), rank_(rank), annex_(&annex) {
-  flags_at_ = annex.reserve(flag_count * flag_bytes);
+    : plan_(&plan),
+      arenas_(&arenas),
+      rule_(rule),
+      rank_(rank),
+      annex_(&annex),
+      flags_at_(annex.reserve(flag_count * flag_bytes)) {
   if (!plan.spec.norms) return;
   gradient_scale_at_ = annex.reserve(float_bytes);
   biases_ = table_of(bias_range, annex);
@@ -117,19 +124,51 @@ void CudaUpdate::add_sum_of_gradients(CudaSchedule& schedule) const {
   schedule.add(std::move(task));
 }
 
+void CudaUpdate::add_overflow_check(CudaSchedule& schedule) const {
+  if (!scales_loss() || plan_->spec.norms) return;
+  const float* gradients = arenas_->at<const float>(all_gradients.first);
+  const std::int64_t bytes = bytes_of(all_gradients);
+  CudaTask task{.name = "overflow check", .stream = Stream::update, .accesses = {}, .issue = {}};
+  task.reads(gradients, bytes);
+  task.writes(flag(overflow), flag_bytes);
+  task.issue = [gradients, count = bytes / float_bytes, found = flag(overflow)](cudaStream_t on) {
+    cuda::find_nonfinite({gradients, cuda::FloatType::fp32}, count, found, on);
+  };
+  schedule.add(std::move(task));
+}
+
+void CudaUpdate::add_loss_scale(CudaSchedule& schedule) const {
+  if (!scales_loss()) return;
+  const cuda::LossScale adjusted{.scale = loss_scale(),
+                                 .clean_steps = scalar<std::int32_t>(Scalar::clean_steps),
+                                 .skipped_steps = scalar<std::int32_t>(Scalar::skipped_steps),
+                                 .overflow = flag(overflow),
+                                 .halted = flag(halted)};
+  CudaTask task{.name = "adjust_loss_scale", .stream = Stream::update, .accesses = {}, .issue = {}};
+  task.writes(adjusted.scale, float_bytes);
+  for (const std::int32_t* each : {adjusted.clean_steps, adjusted.skipped_steps, adjusted.overflow}) {
+    task.writes(each, flag_bytes);
+  }
+  task.reads(adjusted.halted, flag_bytes);
+  task.issue = [adjusted](cudaStream_t on) { cuda::adjust_loss_scale(adjusted, on); };
+  schedule.add(std::move(task));
+}
+
 void CudaUpdate::add_square_sums(CudaSchedule& schedule, const Node& node) const {
   const cuda::SquareSums squares{.gradient = parameters(node.range, Image::gradient),
                                  .weight = arenas_->at<const float>(node.range.first),
                                  .chunks = chunks(node.range),
                                  .clip_value = static_cast<float>(rule_.clipping.value()),
+                                 .loss_scale = loss_scale(),
                                  .sums = square_sums(node.range),
-                                 .nonfinite = flag(gradient_not_finite)};
+                                 .nonfinite = gradient_flag()};
   CudaTask task{.name = describe(node), .stream = Stream::update, .accesses = {}, .issue = {}};
   task.reads(squares.gradient, bytes_of(node.range));
   task.reads(squares.weight, bytes_of(node.range));
   task.reads(squares.chunks.table, bytes_in(table(node.range).chunks));
   task.writes(squares.sums, squares.chunks.count * static_cast<std::int64_t>(sizeof(cuda::SquareSum)));
   task.writes(squares.nonfinite, flag_bytes);
+  if (squares.loss_scale != nullptr) task.reads(squares.loss_scale, float_bytes);
   task.issue = [squares](cudaStream_t on) { cuda::square_sums(squares, on); };
   schedule.add(std::move(task));
 }
@@ -139,7 +178,7 @@ void CudaUpdate::add_clip_factor(CudaSchedule& schedule) const {
                               .chunks = static_cast<std::int64_t>(biases_.chunks.size() + weights_.chunks.size()),
                               .max_norm = static_cast<float>(rule_.clipping.norm()),
                               .gradient_scale = gradient_scale(),
-                              .nonfinite = flag(gradient_not_finite)};
+                              .nonfinite = gradient_flag()};
   CudaTask task{.name = "clip_factor", .stream = Stream::update, .accesses = {}, .issue = {}};
   task.reads(clip.sums, clip.chunks * static_cast<std::int64_t>(sizeof(cuda::SquareSum)));
   task.writes(clip.gradient_scale, float_bytes);
@@ -174,7 +213,8 @@ void CudaUpdate::add_judgement(CudaSchedule& schedule, int slot) const {
   const DTensor& result = plan_->tensors[plan_->fixed.in_slot(plan_->fixed.result[0], slot)].tensor;
   const cuda::JudgeStep judge{.result = arenas_->at<const double>(result),
                               .not_finite = {not_finite(0), not_finite(1)},
-                              .gradient_not_finite = judges_gradients() ? flag(gradient_not_finite) : nullptr,
+                              .gradient_not_finite = plan_->spec.norms ? flag(gradient_not_finite) : nullptr,
+                              .overflow = scales_loss() ? flag(overflow) : nullptr,
                               .halted = flag(halted),
                               .skip = flag(skip)};
   CudaTask task{.name = "judge_step", .stream = Stream::update, .accesses = {}, .issue = {}};
@@ -214,14 +254,13 @@ cuda::UpdateRange CudaUpdate::range_of(const Node& node) const {
                            .step = scalar<std::int32_t>(Scalar::step),
                            .average_decay = scalar(Scalar::ema_decay),
                            .gradient_scale = gradient_scale(),
+                           .loss_scale = loss_scale(),
                            .skip = flag(skip),
                            .nonfinite = not_finite(range == weight_range ? 1 : 0)};
   if (spec.moments > 0) update.moment1 = parameters(range, Image::moment1);
   if (spec.moments > 1) update.moment2 = parameters(range, Image::moment2);
   if (spec.average) update.average = parameters(range, Image::average);
-  if (range == weight_range && spec.precision != Precision::fp32) {
-    update.working = {arenas_->address(working_range.first), cuda::FloatType::bf16};
-  }
+  if (range == weight_range) update.working = working_copies(*plan_, *arenas_);
   return update;
 }
 
@@ -295,15 +334,6 @@ void CudaUpdate::add_update(CudaSchedule& schedule, const Node& node) const {
 void CudaUpdate::forget_failure(cudaStream_t stream) const {
   cuda::clear(flag(skip), flag_count * flag_bytes, stream);
   for (const int which : {0, 1}) cuda::clear(not_finite(which), flag_bytes, stream);
-}
-
-void CudaUpdate::make_working_copies(WeightSource source, cudaStream_t stream) const {
-  const std::int64_t bytes = bytes_of(weight_range);
-  if (plan_->spec.precision == Precision::fp32 || bytes == 0) return;
-  const void* from = source == WeightSource::average ? parameters(weight_range, Image::average)
-                                                     : arenas_->at<const float>(weight_range.first);
-  cuda::cast({from, cuda::FloatType::fp32}, {arenas_->address(working_range.first), cuda::FloatType::bf16},
-             bytes / float_bytes, stream);
 }
 
 }  // namespace tr

@@ -69,6 +69,7 @@ void bind_settings(Plan& plan, const CrossEntropyLoss& loss, const UpdateRule& r
   set_scalar(plan, Scalar::label_smoothing, loss.label_smoothing());
   set_scalar(plan, Scalar::clip_norm, rule.clipping.norm());
   set_scalar(plan, Scalar::clip_value, rule.clipping.value());
+  set_scalar(plan, Scalar::loss_scale, plan.spec.precision == Precision::fp16 ? first_loss_scale : 1.0F);
   if (rule.ema) set_scalar(plan, Scalar::ema_decay, rule.ema->decay());
   std::visit([&](const auto& o) { set_optimizer_scalars(plan, o); }, rule.optimizer);
 }

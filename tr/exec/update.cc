@@ -136,6 +136,8 @@ void require_images(const RegionRange& range, Image kind, const Plan& plan) {
   }
 }
 
+}  // namespace
+
 void require_complete(const Node& node, const Plan& plan) {
   if (node.range != bias_range && node.range != weight_range) {
     throw ValueError(fmt::format("{} covers a range of parameters, bias_range or weight_range", name_of(node.op)));
@@ -152,8 +154,6 @@ void require_complete(const Node& node, const Plan& plan) {
     throw ValueError(fmt::format("{} needs norms and the plan has no sums of squares", name_of(node.op)));
   }
 }
-
-}  // namespace
 
 cpu::Kernel bind_update(const Node& node, const Plan& plan, const Arenas& arenas, int rank,
                         const AnyOptimizer& optimizer) {

@@ -9,6 +9,10 @@
 
 namespace tr {
 
+/// Throws ValueError or ShapeError unless an `update` or `reduce_gradients` node and its plan have all that it works
+/// on.
+void require_complete(const Node& node, const Plan& plan);
+
 /// Binds an `update` node: this rank's share of the node's range, all ranks' gradients of it or, in a plan with norms,
 /// their sum, the moments and the average that the plan keeps, and the working copy where the step has one. Rates,
 /// decays and limits are read from their scalars at each call.

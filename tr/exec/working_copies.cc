@@ -6,7 +6,8 @@
 namespace tr {
 
 WorkingCopies::WorkingCopies(const Plan& plan, const Arenas& arenas, int rank) {
-  if (plan.spec.precision == Precision::fp32) return;
+  // Those in fp16 are made on the GPU that needs them.
+  if (plan.spec.precision != Precision::bf16) return;
   const RangeShare share(weight_range, plan, arenas, rank);
   for (const Piece& piece : share.pieces()) shares_.push_back(share.update_of(piece));
 }

@@ -19,6 +19,7 @@ namespace {
 
 constexpr int max_epochs = 1'000'000;
 constexpr int max_threads = 1024;
+constexpr int max_gpus = 64;
 constexpr std::uint64_t max_seed = std::numeric_limits<std::uint64_t>::max();
 
 [[noreturn]] void usage_error(std::string_view option, std::string_view value, std::string_view legal) {
@@ -39,10 +40,17 @@ Integer parse_integer(std::string_view option, const std::string& text, Integer 
 }
 
 Precision parse_precision(const std::string& text) {
-  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+  for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
     if (text == name_of(precision)) return precision;
   }
-  usage_error("--precision", text, "fp32 or bf16");
+  usage_error("--precision", text, "fp32, bf16 or, on a GPU, fp16");
+}
+
+Device parse_device(const std::string& text) {
+  for (const Device device : {Device::cpu, Device::cuda}) {
+    if (text == name_of(device)) return device;
+  }
+  usage_error("--device", text, "cpu or cuda");
 }
 
 std::string parse_path(std::string_view option, const std::string& text, std::string_view legal) {
@@ -74,8 +82,8 @@ void add_numbers(CLI::App& app, Options& options) {
 }
 
 void add_texts(CLI::App& app, Options& options) {
-  add(app, "--precision", "fp32|bf16",
-      fmt::format("what the step computes in (default {})", name_of(options.precision)),
+  add(app, "--precision", "fp32|bf16|fp16",
+      fmt::format("what the step computes in; fp16 needs a GPU (default {})", name_of(options.precision)),
       [&](const std::string& text) { options.precision = parse_precision(text); });
   add(app, "--data", "DIR", "directory of the data set",
       [&](const std::string& text) { options.data = parse_path("--data", text, "the name of a directory"); });
@@ -84,10 +92,24 @@ void add_texts(CLI::App& app, Options& options) {
   app.add_flag("--quiet", options.quiet, "print the result alone");
 }
 
+void add_devices(CLI::App& app, Options& options) {
+  add(app, "--device", "cpu|cuda", fmt::format("what to compute on (default {})", name_of(options.device)),
+      [&](const std::string& text) { options.device = parse_device(text); });
+  add(app, "--gpus", "N", fmt::format("ranks with --device cuda, one GPU each (default {})", options.gpus),
+      [&](const std::string& text) { options.gpus = parse_integer("--gpus", text, 1, max_gpus); });
+  app.add_flag_callback(
+      "--no-graph", [&] { options.graph = false; },
+      "with --device cuda: give a GPU the operations of a step one by one, instead of a graph of them");
+}
+
 /// CLI11 would take --quiet=true, and --quiet=false for the contrary.
 void reject_values_of_flags(int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]).starts_with("--quiet=")) throw UsageError("--quiet takes no value", 2);
+    for (const std::string_view flag : {"--quiet", "--no-graph"}) {
+      const std::string_view given = argv[i];
+      if (!given.starts_with(flag) || given.size() == flag.size() || given[flag.size()] != '=') continue;
+      throw UsageError(fmt::format("{} takes no value", flag), 2);
+    }
   }
 }
 
@@ -114,6 +136,7 @@ Options parse_options(int argc, const char* const* argv, Options defaults) {
   app.allow_extras();
   add_numbers(app, options);
   add_texts(app, options);
+  add_devices(app, options);
   reject_values_of_flags(argc, argv);
   try {
     app.parse(argc, argv);

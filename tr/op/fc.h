@@ -42,16 +42,16 @@ struct Fc {
     const int layer = site.layer;
     ids.weight = graph.tensor(Region::w_fc_weight, weight, DType::fp32, layer);
     ids.weight_gradient = graph.tensor(Region::g_fc_weight, weight, DType::fp32, layer);
-    if (graph.precision() == Precision::bf16) {
-      ids.working_weight = graph.tensor(Region::a_fc_weight, weight, DType::bf16, layer);
+    if (graph.precision() != Precision::fp32) {
+      ids.working_weight = graph.tensor(Region::a_fc_weight, weight, graph.feature_dtype(), layer);
     }
     if (!has_bias) return;
     ids.bias = graph.tensor(Region::w_fc_bias, vector, DType::fp32, layer);
     ids.bias_gradient = graph.tensor(Region::g_fc_bias, vector, DType::fp32, layer);
   }
 
-  /// fc_forward: in {x [B, in], weight [out, in], bias}, out {y [B, out], z}. In bf16 the product is kept in fp32 in z
-  /// until bias and activation are applied, so that the output is rounded once.
+  /// fc_forward: in {x [B, in], weight [out, in], bias}, out {y [B, out], z}. In 16 bits the product is kept in fp32 in
+  /// z until bias and activation are applied, so that the output is rounded once.
   constexpr int forward(GraphBuilder& graph, const Site& site, LayerTensors& ids) const {
     const DType dtype = site.feeds_loss ? DType::fp32 : graph.feature_dtype();
     ids.output = graph.tensor(Region::f_feature, site.out, dtype, site.layer);

@@ -82,7 +82,7 @@ class GraphBuilder {
   constexpr const DTensor& operator[](int id) const { return (*tensors_)[id].tensor; }
   constexpr Precision precision() const { return precision_; }
   /// The type of activations and of their gradients where they enter a matrix product.
-  constexpr DType feature_dtype() const { return precision_ == Precision::bf16 ? DType::bf16 : DType::fp32; }
+  constexpr DType feature_dtype() const { return tr::feature_dtype(precision_); }
   constexpr int rows() const { return rows_; }
 
  private:

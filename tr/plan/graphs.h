@@ -44,7 +44,7 @@ namespace detail {
 constexpr FixedTensors declare_results(GraphBuilder& graph) {
   FixedTensors fixed;
   for (int i = 0; i < scalar_count; ++i) {
-    const bool integer = i == static_cast<int>(Scalar::step);
+    const bool integer = is_integer(static_cast<Scalar>(i));
     fixed.scalars[i] = graph.tensor(integer ? Region::s_scalar_int32 : Region::s_scalar_fp32, {},
                                     integer ? DType::int32 : DType::fp32, -1);
   }

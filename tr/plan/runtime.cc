@@ -55,8 +55,9 @@ void require_same_structure(const PlanView& compiled, const Plan& plan) {
   for (int id = 0; id < static_cast<int>(compiled.tensors.size()); ++id) {
     const DTensor& a = compiled.tensors[id].tensor;
     const DTensor& b = plan.tensors[id].tensor;
+    const bool same_type = a.dtype == b.dtype || (a.dtype == DType::bf16 && b.dtype == DType::fp16);
     const bool rows_aside = a.shape.with_rows(0) == b.shape.with_rows(0);
-    if (a.id != b.id || a.region != b.region || a.dtype != b.dtype || !rows_aside) mismatch("tensor", id);
+    if (a.id != b.id || a.region != b.region || !same_type || !rows_aside) mismatch("tensor", id);
     if (!is_batched(a.region) && a.shape != b.shape) mismatch("the rows of tensor", id);
     if (arena_of(a.region) == Arena::shared && a.offset != b.offset) mismatch("the offset of tensor", id);
   }

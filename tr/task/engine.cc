@@ -2,15 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "tr/base/address_space.h"
 #include "tr/base/error.h"
-#include "tr/dist/slice.h"
 #include "tr/exec/cpu_rank.h"
 #include "tr/exec/initialize.h"
-#include "tr/io/print.h"
-#include "tr/plan/runtime.h"
 #include "tr/task/interrupt.h"
 
 namespace tr {
@@ -21,82 +16,17 @@ void start_rank_thread() {
   set_up_rank_thread();
 }
 
-void require_declared(const TaskSpec& spec, const Dataset& data) {
-  check_dataset(data);
-  if (data.sample == spec.model.sample && data.classes == spec.model.classes) return;
-  const Shape& has = data.sample;
-  const Shape& says = spec.model.sample;
-  throw DataError(fmt::format("{} holds {}x{}x{} pictures of {} classes, but the data type {} declares {}x{}x{} and {}",
-                              data.source, has.h, has.w, has.c, data.classes, spec.data_name, says.h, says.w, says.c,
-                              spec.model.classes));
-}
-
-/// A data set is believed only where it is what its type declares: the plan was made from that.
-DataSplits opened(const TaskSpec& spec, const Options& options) {
-  DataSplits data = spec.open(options.data);
-  require_declared(spec, data.train);
-  require_declared(spec, data.test);
-  return data;
-}
-
-/// Said before anything is set up for them, which may take long or fail.
-void warn_of_idle_ranks(const DataSplits& data, int batch, int ranks) {
-  const int rows = std::min(batch, std::max(data.train.size(), data.test.size()));
-  if (ranks <= rows) return;
-  warn(fmt::format("{} ranks for batches of {} row{}: {} of them have nothing to do", ranks, rows, rows == 1 ? "" : "s",
-                   ranks - rows));
-}
-
-/// The full batch of each graph, and the last one where it is smaller.
-std::vector<Variant> variants_of(const DataSplits& data, int batch, int rank, int ranks, bool averaged) {
-  std::vector<Variant> variants;
-  const auto add = [&](GraphKind kind, int total_rows) {
-    const int rows = static_cast<int>(slice_of(total_rows, rank, ranks).count);
-    if (total_rows == 0) return;
-    variants.push_back(
-        {.kind = kind, .rows = rows, .total_rows = total_rows, .averaged = averaged && kind == GraphKind::evaluate});
-  };
-  for (const GraphKind kind : {GraphKind::train, GraphKind::evaluate}) {
-    const int samples = kind == GraphKind::train ? data.train.size() : data.test.size();
-    if (samples >= batch) add(kind, batch);
-    add(kind, samples % batch);
-  }
-  return variants;
-}
-
 }  // namespace
 
 Engine::Engine(const TaskSpec& spec, const TrainingSettings& settings, const Options& options)
-    : data_(opened(spec, options)) {
-  warn_of_idle_ranks(data_, spec.batch, options.threads);
-  plans_.resize(static_cast<std::size_t>(options.threads));
-  make_plans(spec, settings, options.precision);
+    : run_(make_run_plans(spec, settings, options, options.threads)) {
   require_memory(options.workers);
   std::vector<MemoryPlan> layouts;
-  for (const Plan& plan : plans_) layouts.push_back(plan.memory);
+  for (const Plan& plan : plans()) layouts.push_back(plan.memory);
   arenas_ = std::make_unique<Arenas>(layouts);
   pool_ = std::make_unique<RankPool>(options.threads, start_rank_thread);
   prepare_ranks(*settings.optimizer);
-  init_all(plans_.front(), *arenas_, options.seed);
-}
-
-void Engine::make_plans(const TaskSpec& spec, const TrainingSettings& settings, Precision precision) {
-  const UpdateRule rule = settings.update_rule();
-  for (int rank = 0; rank < ranks(); ++rank) {
-    const std::vector<Variant> variants = variants_of(data_, spec.batch, rank, ranks(), rule.evaluates_average());
-    PlanSpec plan_spec = with_update({.precision = precision, .train_rows = 0, .evaluate_rows = 0}, rule);
-    // A rank's share of a smaller batch can be the larger one, by a row.
-    for (const Variant& variant : variants) {
-      int& rows = variant.kind == GraphKind::train ? plan_spec.train_rows : plan_spec.evaluate_rows;
-      rows = std::max(rows, variant.rows);
-    }
-    Plan& plan = plans_[static_cast<std::size_t>(rank)];
-    plan = make_plan(spec.model, plan_spec);
-    require_same_structure(spec.compiled[static_cast<std::size_t>(precision)], plan);
-    for (const Variant& variant : variants) plan.atlas.variants.push(variant);
-    derive_inits(plan, settings.inits);
-    bind_settings(plan, settings.loss, rule);
-  }
+  init_all(plans().front(), *arenas_, options.seed);
 }
 
 // oneDNN does not survive an allocation that fails while it prepares a product, so there must be room for all of them.
@@ -104,8 +34,8 @@ void Engine::make_plans(const TaskSpec& spec, const TrainingSettings& settings, 
 void Engine::require_memory(int workers) const {
   constexpr std::int64_t library = std::int64_t{32} << 20;
   constexpr std::int64_t library_per_node = std::int64_t{128} << 10;
-  std::int64_t bytes = plans_.front().memory.shared_bytes + library + (ranks() + workers) * stack_bytes();
-  for (const Plan& plan : plans_) {
+  std::int64_t bytes = plans().front().memory.shared_bytes + library + (ranks() + workers) * stack_bytes();
+  for (const Plan& plan : plans()) {
     bytes += plan.memory.local_bytes;
     for (const ComputationGraph& graph : plan.atlas.graphs) bytes += graph.nodes.size() * library_per_node;
   }
@@ -117,11 +47,11 @@ void Engine::require_memory(int workers) const {
 }
 
 void Engine::prepare_ranks(const AnyOptimizer& optimizer) {
-  executors_.resize(plans_.size());
+  executors_.resize(plans().size());
   pool_->run([&](ThreadCommunicator& communicator) {
     const auto rank = static_cast<std::size_t>(communicator.rank());
-    executors_[rank] = std::make_unique<CpuExecutor>(plans_[rank], *arenas_, communicator.rank(), optimizer);
-    for (const Variant& variant : plans_[rank].atlas.variants) executors_[rank]->prepare(variant);
+    executors_[rank] = std::make_unique<CpuExecutor>(plans()[rank], *arenas_, communicator.rank(), optimizer);
+    for (const Variant& variant : plans()[rank].atlas.variants) executors_[rank]->prepare(variant);
     executors_[rank]->finish();
   });
 }
@@ -132,12 +62,6 @@ std::vector<std::int64_t> Engine::annex_bytes() const {
   return bytes;
 }
 
-int Engine::variant(GraphKind kind, int total_rows) const {
-  const FlatList<Variant>& variants = plans_.front().atlas.variants;
-  for (int i = 0; i < variants.size(); ++i) {
-    if (variants[i].kind == kind && variants[i].total_rows == total_rows) return i;
-  }
-  throw Error(fmt::format("internal error: no {} variant was prepared for {} rows", name_of(kind), total_rows));
-}
+int Engine::variant(GraphKind kind, int total_rows) const { return variant_of(plans().front(), kind, total_rows); }
 
 }  // namespace tr

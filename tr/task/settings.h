@@ -38,8 +38,11 @@ struct TaskSpec {
   ModelSpec model;
   Normalization normalization;
   int batch = 0;
-  /// The compiler's plans, one a precision.
+  /// The compiler's plans, in fp32 and in 16 bits: fp16 has that of bf16, but for the name of the type.
   std::array<PlanView, 2> compiled;
+  constexpr const PlanView& compiled_for(Precision precision) const {
+    return compiled[precision == Precision::fp32 ? 0 : 1];
+  }
   DataSplits (*open)(const std::string& directory) = nullptr;
 };
 

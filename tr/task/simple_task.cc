@@ -11,9 +11,67 @@
 #include "tr/exec/cpu_executor.h"
 #include "tr/exec/cpu_rank.h"
 #include "tr/exec/initialize.h"
+#include "tr/task/simple_backend.h"
 
 namespace tr {
 namespace {
+
+class CpuSimpleBackend final : public SimpleBackend {
+ public:
+  CpuSimpleBackend(const Plan& plan, const SimpleTaskConfig& config);
+
+  void write(const DTensor& tensor, std::span<const std::byte> from, int rank) override {
+    std::memcpy(arenas_.address(tensor, rank), from.data(), from.size());
+  }
+  void read(const DTensor& tensor, std::span<std::byte> to, int rank) const override {
+    std::memcpy(to.data(), arenas_.address(tensor, rank), to.size());
+  }
+  void weights_changed() override { refresh_working_copies(plan_, arenas_); }
+  StepStatus run(int times) override;
+
+ private:
+  const Plan& plan_;
+  Arenas arenas_;
+  std::vector<std::unique_ptr<CpuExecutor>> executors_;
+  // Last, so that its threads end before what they use.
+  RankPool pool_;
+};
+
+CpuSimpleBackend::CpuSimpleBackend(const Plan& plan, const SimpleTaskConfig& config)
+    : plan_(plan),
+      arenas_(std::vector<MemoryPlan>(static_cast<std::size_t>(config.ranks), plan.memory)),
+      executors_(static_cast<std::size_t>(config.ranks)),
+      pool_(config.ranks, set_up_rank_thread) {
+  pool_.run([&](ThreadCommunicator& ranks) {
+    auto& executor = executors_[static_cast<std::size_t>(ranks.rank())];
+    executor = std::make_unique<CpuExecutor>(plan, arenas_, ranks.rank(), config.rule.optimizer);
+    executor->prepare({});
+    executor->finish();
+  });
+  init_all(plan, arenas_, 0);
+}
+
+StepStatus CpuSimpleBackend::run(int times) {
+  StepStatus status = StepStatus::ok;
+  pool_.run([&](ThreadCommunicator& ranks) {
+    CpuExecutor& executor = *executors_[static_cast<std::size_t>(ranks.rank())];
+    for (int i = 0; i < times; ++i) {
+      const StepStatus stopped = executor.run(0, 0, ranks);
+      ranks.meet();
+      const StepStatus agreed = stopped == StepStatus::ok ? executor.status(0) : stopped;
+      ranks.meet();
+      if (ranks.rank() == 0) status = agreed;
+      if (agreed != StepStatus::ok) return;
+    }
+  });
+  return status;
+}
+
+std::unique_ptr<SimpleBackend> make_backend(const Plan& plan, const SimpleTaskConfig& config) {
+  if (config.device == Device::cpu) return std::make_unique<CpuSimpleBackend>(plan, config);
+  if (make_cuda_simple_backend == nullptr) throw DeviceError(built_without_cuda);
+  return make_cuda_simple_backend(plan, config);
+}
 
 std::string text_of(const Shape& s) { return fmt::format("{}x{}x{}x{}", s.n, s.h, s.w, s.c); }
 
@@ -41,16 +99,12 @@ class SimpleTask::Impl {
   const DTensor& checked(int id) const;
   const DTensor& checked(int id, int rank) const;
   void require_working_copies() const;
-  void start_ranks();
   [[noreturn]] void report_illegal_label() const;
 
   SimpleTaskConfig config_;
   Phase phase_ = Phase::planning;
   Plan plan_;
-  std::unique_ptr<Arenas> arenas_;
-  std::vector<std::unique_ptr<CpuExecutor>> executors_;
-  // Last, so that its threads end before what they use.
-  std::unique_ptr<RankPool> pool_;
+  std::unique_ptr<SimpleBackend> backend_;
 };
 
 SimpleTask::Impl::Impl(const SimpleTaskConfig& config) : config_(config) {
@@ -118,7 +172,7 @@ void SimpleTask::Impl::compile() {
   plan_.atlas.graphs[0].edges = build_edges(plan_.atlas.graphs[0].nodes, plan_.tensors.size());
   append_reuse_edges(plan_.atlas.graphs[0].nodes, plan_.tensors, plan_.transients[0], plan_.atlas.graphs[0].edges);
   require_working_copies();
-  start_ranks();
+  backend_ = make_backend(plan_, config_);
   phase_ = Phase::compiled;
 }
 
@@ -132,19 +186,6 @@ void SimpleTask::Impl::require_working_copies() const {
       fmt::format("in bf16 every weight needs a working copy of its shape, in the same order: there are "
                   "{} bytes of weights and {} of copies",
                   weights, copies));
-}
-
-void SimpleTask::Impl::start_ranks() {
-  arenas_ = std::make_unique<Arenas>(std::vector<MemoryPlan>(static_cast<std::size_t>(config_.ranks), plan_.memory));
-  pool_ = std::make_unique<RankPool>(config_.ranks, set_up_rank_thread);
-  executors_.resize(static_cast<std::size_t>(config_.ranks));
-  pool_->run([this](ThreadCommunicator& ranks) {
-    auto& executor = executors_[static_cast<std::size_t>(ranks.rank())];
-    executor = std::make_unique<CpuExecutor>(plan_, *arenas_, ranks.rank(), config_.rule.optimizer);
-    executor->prepare({});
-    executor->finish();
-  });
-  init_all(plan_, *arenas_, 0);
 }
 
 void SimpleTask::Impl::set(int id, const Tensor& value) {
@@ -163,9 +204,9 @@ void SimpleTask::Impl::set(int id, const Tensor& value, int rank) {
         fmt::format("tensor {} is {}, the value is {}", id, name_of(tensor.dtype), name_of(value.dtype())));
   }
   if (tensor.bytes() > 0) {
-    std::memcpy(arenas_->address(tensor, rank), value.bytes().data(), static_cast<std::size_t>(tensor.bytes()));
+    backend_->write(tensor, value.bytes().first(static_cast<std::size_t>(tensor.bytes())), rank);
   }
-  if (is_weight(tensor.region)) refresh_working_copies(plan_, *arenas_);
+  if (is_weight(tensor.region)) backend_->weights_changed();
 }
 
 Tensor SimpleTask::Impl::fetch(int id, int rank) const {
@@ -173,25 +214,14 @@ Tensor SimpleTask::Impl::fetch(int id, int rank) const {
   const DTensor& tensor = checked(id, rank);
   Tensor value(tensor.shape, tensor.dtype);
   if (tensor.bytes() > 0) {
-    std::memcpy(value.bytes().data(), arenas_->address(tensor, rank), static_cast<std::size_t>(tensor.bytes()));
+    backend_->read(tensor, value.bytes().first(static_cast<std::size_t>(tensor.bytes())), rank);
   }
   return value;
 }
 
 StepStatus SimpleTask::Impl::run(int times) {
   require_compiled("run");
-  StepStatus status = StepStatus::ok;
-  pool_->run([&](ThreadCommunicator& ranks) {
-    CpuExecutor& executor = *executors_[static_cast<std::size_t>(ranks.rank())];
-    for (int i = 0; i < times; ++i) {
-      const StepStatus stopped = executor.run(0, 0, ranks);
-      ranks.meet();
-      const StepStatus agreed = stopped == StepStatus::ok ? executor.status(0) : stopped;
-      ranks.meet();
-      if (ranks.rank() == 0) status = agreed;
-      if (agreed != StepStatus::ok) return;
-    }
-  });
+  const StepStatus status = backend_->run(times);
   if (status == StepStatus::illegal_label) report_illegal_label();
   return status;
 }

@@ -4,6 +4,7 @@
 
 #include "tr/algo/update_rule.h"
 #include "tr/exec/step_status.h"
+#include "tr/io/options.h"
 #include "tr/plan/plan.h"
 #include "tr/tensor/tensor.h"
 
@@ -16,6 +17,8 @@ struct SimpleTaskConfig {
   UpdateRule rule{.optimizer = SGD().momentum(0.0), .clipping = {}, .ema = {}};
   /// Whether transient tensors share memory; if so, only what the graph writes last can be fetched.
   bool share_memory = false;
+  /// On GPUs a rank is one of them, and sums of a loss are those over all ranks.
+  Device device = Device::cpu;
 };
 
 /// A graph built by hand and run any number of times, its tensors set and fetched between runs: for tests and small

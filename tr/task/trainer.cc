@@ -17,6 +17,7 @@
 #include "tr/io/report.h"
 #include "tr/io/summary.h"
 #include "tr/task/engine.h"
+#include "tr/task/gpu_engine.h"
 #include "tr/task/training_run.h"
 
 namespace tr {
@@ -68,37 +69,51 @@ TrainingSettings& Trainer::settings(const char* setter) {
 void Trainer::compile() {
   if (phase_ != Phase::planning) throw StateError("compile() was already called");
   require_complete(settings_);
-  require_precision(options_.precision);
+  if (options_.device == Device::cpu) require_precision(options_.precision);
   if (!options_.json.empty()) check_writable(options_.json);
-  auto engine = std::make_unique<Engine>(spec_, settings_, options_);
-  const BatchStream stream(stream_config(spec_, settings_, engine->data()));
+  std::unique_ptr<Engine> engine;
+  std::unique_ptr<GpuEngine> gpu_engine;
+  if (options_.device == Device::cpu) {
+    engine = std::make_unique<Engine>(spec_, settings_, options_);
+  } else {
+    gpu_engine = make_gpu_engine(spec_, settings_, options_);
+  }
+  const DataSplits& data = (engine ? engine->run_plans() : gpu_engine->plans()).data;
+  const BatchStream stream(stream_config(spec_, settings_, data));
   const AnyScheduler prepared = prepare(*settings_.scheduler, settings_.total_epochs, stream.train_batches());
   scheduler_ = std::visit([](const auto& schedule) { return CustomScheduler(schedule); }, prepared);
   warn_of_rates(*scheduler_, stream.train_batches());
   engine_ = std::move(engine);
+  gpu_engine_ = std::move(gpu_engine);
   phase_ = Phase::compiled;
   if (!options_.quiet) print_summary();
 }
 
 void Trainer::print_summary() const {
-  const std::vector<std::int64_t> annex = engine_->annex_bytes();
+  const std::vector<std::int64_t> annex = engine_ ? engine_->annex_bytes() : gpu_engine_->annex_bytes();
   const std::string text = summary({.model = spec_.model_name,
                                     .data = spec_.data_name,
                                     .spec = spec_.model,
-                                    .plans = engine_->plans(),
+                                    .plans = plans().plans,
                                     .annex_bytes = annex});
   // The results may be for a file, so the run goes on.
   if (!print(stdout, text)) warn(fmt::format("the output is lost: {}", std::generic_category().message(errno)));
 }
 
+const RunPlans& Trainer::plans() const { return engine_ ? engine_->run_plans() : gpu_engine_->plans(); }
+
+std::uint64_t Trainer::hash() const {
+  return engine_ ? weights_hash(engine_->plans().front(), engine_->arenas()) : gpu_engine_->weights_hash();
+}
+
 TrainingResult Trainer::described_result() const {
   TrainingResult result;
   result.model = spec_.model_name;
-  result.threads = options_.threads;
+  result.threads = static_cast<int>(plans().plans.size());
   result.precision = name_of(options_.precision);
   result.seed = options_.seed;
-  result.instructions = widest_instructions();
-  result.plan = region_bytes(engine_->plans());
+  result.instructions = engine_ ? widest_instructions() : gpu_engine_->device();
+  result.plan = region_bytes(plans().plans);
   return result;
 }
 
@@ -109,18 +124,21 @@ TrainingResult Trainer::run() {
   const double start = steady_seconds();
   TrainingResult result = described_result();
   const PipelineConfig config{
-      .stream = stream_config(spec_, settings_, engine_->data()), .seed = options_.seed, .workers = options_.workers};
-  const DType input = options_.precision == Precision::bf16 ? DType::bf16 : DType::fp32;
+      .stream = stream_config(spec_, settings_, plans().data), .seed = options_.seed, .workers = options_.workers};
+  const SampleSource source = normalized_source(plans().data, spec_.normalization, feature_dtype(options_.precision));
   Progress progress(settings_.total_epochs, config.stream.train_size, BatchStream(config.stream).train_batches(),
                     options_.quiet);
   auto interrupts = std::make_unique<InterruptGuard>();
-  TrainingRun(*engine_, settings_, *scheduler_, config, normalized_source(engine_->data(), spec_.normalization, input),
-              progress, *interrupts)
-      .run(result);
+  const RunParts parts{settings_, *scheduler_, config, source, progress, *interrupts};
+  if (engine_) {
+    TrainingRun(*engine_, parts, result).run();
+  } else {
+    gpu_engine_->run(parts, result);
+  }
   // A SIGINT that is late or not the first one must not leave half a file behind.
   interrupts->settle();
   result.total_seconds = steady_seconds() - start;
-  result.weights_hash = weights_hash(engine_->plans().front(), engine_->arenas());
+  result.weights_hash = hash();
   if (!options_.json.empty()) write_json(result, options_.json);
   if (result.interrupted) interrupts_ = std::move(interrupts);
   return result;
@@ -133,7 +151,7 @@ TrainingResult Trainer::dry_run() {
   if (options_.quiet) print_summary();
   TrainingResult result = described_result();
   result.dry = true;
-  result.weights_hash = weights_hash(engine_->plans().front(), engine_->arenas());
+  result.weights_hash = hash();
   if (!options_.json.empty()) write_json(result, options_.json);
   return result;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "tr/io/options.h"
@@ -9,6 +10,8 @@
 namespace tr {
 
 class Engine;
+class GpuEngine;
+struct RunPlans;
 class InterruptGuard;
 
 /// What is behind every DeepLearningTask: the settings, the phases, and a run. Not a template, so that a program pays
@@ -29,6 +32,8 @@ class Trainer {
  private:
   enum class Phase { planning, compiled, finished };
 
+  const RunPlans& plans() const;
+  std::uint64_t hash() const;
   TrainingResult described_result() const;
   void print_summary() const;
 
@@ -38,7 +43,9 @@ class Trainer {
   Options options_;
   TrainingSettings settings_;
   Phase phase_ = Phase::planning;
+  /// One of the two, by the device.
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<GpuEngine> gpu_engine_;
   /// Prepared for the run, and resolved to the one kind that holds any.
   std::optional<CustomScheduler> scheduler_;
 };
