@@ -295,10 +295,8 @@ void CudaUpdate::issue(CudaTask& task, const SGD& sgd, const Node& node) const {
   task.issue = [update](cudaStream_t on) { cuda::sgd_update(update, on); };
 }
 
-void CudaUpdate::issue(CudaTask& task, const Adam&, const Node& node) const { issue_adam(task, node, false); }
-void CudaUpdate::issue(CudaTask& task, const AdamW&, const Node& node) const { issue_adam(task, node, true); }
-
-void CudaUpdate::issue_adam(CudaTask& task, const Node& node, bool decoupled) const {
+template <class Derived>
+void CudaUpdate::issue(CudaTask& task, const AdamBase<Derived>&, const Node& node) const {
   const cuda::AdamUpdate update{.range = range_of(node),
                                 .scalars = {.lr = scalar(Scalar::learning_rate),
                                             .beta1 = scalar(Scalar::beta1),
@@ -307,7 +305,7 @@ void CudaUpdate::issue_adam(CudaTask& task, const Node& node, bool decoupled) co
                                             .weight_decay = scalar(Scalar::weight_decay),
                                             .bias_correction1 = scalar(Scalar::bias_correction1),
                                             .bias_correction2 = scalar(Scalar::bias_correction2)},
-                                .decoupled = decoupled};
+                                .decoupled = Derived::is_decoupled()};
   task.issue = [update](cudaStream_t on) { cuda::adam_update(update, on); };
 }
 

@@ -87,10 +87,9 @@ class CudaUpdate {
   cuda::UpdateRange range_of(const Node& node) const;
   void declare_update(CudaTask& task, const Node& node, const cuda::UpdateRange& range) const;
   void issue(CudaTask& task, const SGD& sgd, const Node& node) const;
-  void issue(CudaTask& task, const Adam& adam, const Node& node) const;
-  void issue(CudaTask& task, const AdamW& adam, const Node& node) const;
+  template <class Derived>
+  void issue(CudaTask& task, const AdamBase<Derived>& adam, const Node& node) const;
   void issue(CudaTask& task, const LARS& lars, const Node& node) const;
-  void issue_adam(CudaTask& task, const Node& node, bool decoupled) const;
 
   const Plan* plan_;
   const CudaArenas* arenas_;

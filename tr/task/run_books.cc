@@ -30,7 +30,7 @@ bool RunBooks::ends_phase(const Ticket& ticket) const {
 }
 
 bool RunBooks::is_averaged(const Ticket& ticket) const {
-  return !ticket.training && settings_.ema && settings_.ema->evaluates();
+  return !ticket.training && settings_.update_rule().evaluates_average();
 }
 
 void RunBooks::begin_batch(std::int64_t number, const Ticket& ticket) {
