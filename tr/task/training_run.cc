@@ -75,7 +75,8 @@ bool TrainingRun::take_batch(std::int64_t number, const Ticket& ticket, ThreadCo
     ranks.meet();
   }
   const bool goes_on = books_.goes_on_after(number);
-  if (!goes_on && averaged) {
+  // Interrupted in the middle of an evaluation; at its end it was done above.
+  if (!goes_on && averaged && !books_.ends_phase(ticket)) {
     ranks.meet();
     executor.load_working_copies(WeightSource::current);
   }
